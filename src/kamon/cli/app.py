@@ -1,0 +1,55 @@
+"""The table of commands, and how the program ends."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from kamon import __version__
+from kamon.cli import convert, new, perft, play, show, status
+from kamon.errors import KamonError
+
+# Plain help pages: Rich's would double the time that the program takes to start.
+app = typer.Typer(
+    name="kamon",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (play, new, show, status, perft, convert):
+    app.command(epilog=command.EXAMPLES)(command.run)
+    app.registered_commands[-1].name = command.__name__.rpartition(".")[2]
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
+    if wanted:
+        typer.echo(f"kamon {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _kamon(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and leave."
+        ),
+    ] = False,
+) -> None:
+    """Kamon, Bruno Cathala's board game for two: play it, read it, draw it, count it."""
+
+
+def main() -> None:
+    """Run the program: status 0 when all went well, 1 for bad data, 2 for wrong usage."""
+    try:
+        app()
+    except KamonError as error:
+        sys.exit(f"kamon: {error}")
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -1,0 +1,35 @@
+"""``kamon new``: layouts, by seed."""
+
+import secrets
+from typing import Annotated
+
+import typer
+
+from kamon.layout import SEED_LIMIT, Layout
+from kamon.notation import format_layout
+
+EXAMPLES = """Examples:
+
+\b
+  kamon new                      a random layout, and the seed that repeats it
+  kamon new --seed 7             always the same layout
+  kamon new --seed 1 --count 10  the layouts of seeds 1 to 10"""
+
+
+def run(
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=SEED_LIMIT - 1,
+            help="From 0 to 2^64-1; chosen by the system where none is given.",
+        ),
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, help="How many: seed, seed+1 and so on.")] = 1,
+) -> None:
+    """Write random layouts, with their seeds."""
+    first = secrets.randbelow(SEED_LIMIT - count) if seed is None else seed
+    if first + count > SEED_LIMIT:
+        raise typer.BadParameter(f"seed {first} and {count} layouts go beyond seed 2^64-1")
+    for number in range(first, first + count):
+        typer.echo(f"{format_layout(Layout.shuffled(number))} ; seed {number}")

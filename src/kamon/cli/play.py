@@ -1,0 +1,251 @@
+"""``kamon play``: two people at one terminal."""
+
+import secrets
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from platformdirs import user_data_path
+
+from kamon import rules
+from kamon.cli.choices import EditionOption
+from kamon.cli.files import write_whole
+from kamon.editions import EDITIONS, Edition
+from kamon.errors import KamonError
+from kamon.game import Game, OffBoard
+from kamon.layout import SEED_LIMIT, Layout
+from kamon.notation import format_cell, parse_cell
+from kamon.record import format_record, read_records
+from kamon.render import text
+from kamon.rules import By, Outcome
+
+EXAMPLES = """Examples:
+
+\b
+  kamon play                a new board
+  kamon play --seed 7       a certain board
+  kamon play --resume       go on with the game that was played last
+  kamon play friday.pgn     go on with a saved game"""
+
+_HELP = """\
+  c4            play on c4
+  undo, redo    take moves back, and put them back again
+  save FILE     write the game so far to a file (save! FILE overwrites it)
+  resign        give the game up
+  board, help   show the board or this list again
+  quit          leave; the game is kept, and kamon play --resume goes on with it"""
+
+
+def run(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="A saved game (PGN) to go on with.", dir_okay=False),
+    ] = None,
+    *,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=SEED_LIMIT - 1, help="The seed of the layout.")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Go on with the last game.")] = False,
+    edition: EditionOption = "2020",
+) -> None:
+    """Play a game for two at this terminal. Every move is kept, even when the power fails."""
+    if sum((file is not None, seed is not None, resume)) > 1:
+        raise typer.BadParameter("a file, --seed and --resume exclude each other")
+    kept = _latest_game() if resume else _new_path()
+    source = kept if resume else file
+    if source is not None:
+        game = _read_game(source)
+    else:
+        number = secrets.randbelow(SEED_LIMIT) if seed is None else seed
+        game = Game(Layout.shuffled(number))
+        game.tags["Date"] = f"{datetime.now().astimezone():%Y.%m.%d}"
+        game.tags["Seed"] = str(number)
+        typer.echo(f"The board of seed {number}. Type help for what can be typed.")
+    game.tags.setdefault("Edition", edition)
+    Table(game, kept, EDITIONS[edition]).play()
+
+
+def _games_folder() -> Path:
+    return user_data_path("kamon", appauthor=False) / "games"
+
+
+def _new_path() -> Path:
+    folder = _games_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}-{secrets.token_hex(2)}.pgn"
+
+
+def _latest_game() -> Path:
+    games = sorted(_games_folder().glob("*.pgn"), key=lambda path: path.stat().st_mtime)
+    if not games:
+        raise typer.BadParameter("there is no game to resume yet")
+    return games[-1]
+
+
+def _read_game(path: Path) -> Game:
+    try:
+        with path.open(encoding="utf-8") as stream:
+            game = next(read_records(stream), None)
+    except OSError as error:
+        raise typer.BadParameter(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise typer.BadParameter(f"{path} is not UTF-8 text") from None
+    if game is None:
+        raise typer.BadParameter(f"{path} holds no game")
+    return game
+
+
+class Table:
+    """One game, the file that keeps it, and the two people in front of it."""
+
+    def __init__(self, game: Game, kept: Path, edition: Edition) -> None:
+        self.game = game
+        self.kept = kept
+        self.edition = edition
+        self.colour = sys.stdout.isatty()
+        self.commands: dict[str, Callable[[str], bool]] = {
+            "undo": self._undo,
+            "redo": self._redo,
+            "save": self._save,
+            "save!": self._save_over,
+            "resign": self._resign,
+            "board": self._board,
+            "help": self._help,
+        }
+
+    def play(self) -> None:
+        """Ask for moves until the game is over or somebody leaves."""
+        self._board("")
+        while True:
+            try:
+                typed = input(self._prompt()).split(maxsplit=1)
+            except (EOFError, KeyboardInterrupt):
+                typed = ["quit"]
+                typer.echo()
+            if typed == ["quit"]:
+                break
+            if typed:
+                self._obey(*typed)
+        if self.game.moves:
+            self._keep()
+            typer.echo(f"The game is kept in {self.kept}")
+
+    def _prompt(self) -> str:
+        if self.game.result is not None:
+            return "The game is over (undo, save FILE, quit): "
+        return f"{self.game.position.turn.value.capitalize()} plays: "
+
+    def _obey(self, word: str, rest: str = "") -> None:
+        """Do what was typed: a command by its name, anything else is a move."""
+        try:
+            command = self.commands.get(word)
+            changed = command(rest.strip()) if command else self._move(word)
+        except KamonError as error:
+            typer.echo(f"  {error}")
+        except typer.BadParameter as error:
+            typer.echo(f"  {error.message}")
+        else:
+            if changed:
+                self._keep()
+                self._board("")
+
+    def _keep(self) -> None:
+        with write_whole(self.kept, force=True) as stream:
+            stream.write(format_record(self.game))
+
+    # --- What can be typed: each tells whether the game has changed ---
+
+    def _move(self, word: str) -> bool:
+        if self.game.off_board is not None:
+            typer.echo("  the game is over: undo takes the resignation back")
+            return False
+        node = self.game.play(parse_cell(word))
+        # What was taken back stays in the record, as a variation of what was played instead.
+        self.game.promote(node)
+        return True
+
+    def _undo(self, _: str) -> bool:
+        if self.game.off_board is not None:
+            self.game.off_board = None
+            return True
+        if not self.game.undo():
+            typer.echo("  there is nothing to take back")
+            return False
+        return True
+
+    def _redo(self, _: str) -> bool:
+        if not self.game.redo():
+            typer.echo("  there is nothing to put back")
+            return False
+        return True
+
+    def _save(self, name: str) -> bool:
+        return self._write(name, force=False)
+
+    def _save_over(self, name: str) -> bool:
+        return self._write(name, force=True)
+
+    def _write(self, name: str, *, force: bool) -> bool:
+        if not name:
+            raise typer.BadParameter("save needs the name of a file, as in save friday.pgn")
+        with write_whole(Path(name).expanduser(), force=force) as stream:
+            stream.write(format_record(self.game))
+        typer.echo(f"  saved to {name}")
+        return False
+
+    def _resign(self, _: str) -> bool:
+        if self.game.result is not None:
+            typer.echo("  the game is over already")
+            return False
+        self.game.end_off_board(self.game.position.turn.other, OffBoard.RESIGNATION)
+        return True
+
+    def _help(self, _: str) -> bool:
+        typer.echo(_HELP)
+        typer.echo(text.legend(self.edition))
+        return False
+
+    def _board(self, _: str) -> bool:
+        board = text.draw(self.game.position, edition=self.edition, colour=self.colour)
+        typer.echo(f"\n{board}\n")
+        typer.echo(self._situation())
+        return False
+
+    # --- What the people are told ---
+
+    def _situation(self) -> str:
+        position, outcome = self.game.position, self.game.outcome
+        if outcome is not None:
+            return _describe(outcome, self.edition)
+        if self.game.off_board is not None:
+            winner = self.game.off_board.winner
+            loser = winner.other.value.capitalize() if winner else ""
+            return f"{loser} has resigned."
+        legal = " ".join(map(format_cell, rules.legal_cells(position)))
+        token = position.layout.tokens[position.last] if position.last is not None else None
+        if token is None:
+            return f"Black begins on the border, not on a corner: {legal}"
+        return f"To match {self.edition.describe(token)} ({token}): {legal}"
+
+
+def _describe(outcome: Outcome, edition: Edition) -> str:
+    """Say in a sentence who has won, and why."""
+    if outcome.winner is None:
+        return "A draw: all the tokens are covered and nobody has won."
+    winner = outcome.winner.value.capitalize()
+    reasons = [
+        f"links {edition.edges[link.pair]} to {edition.edges[link.pair]} by "
+        + " ".join(map(format_cell, link.chain))
+        for link in outcome.links
+    ]
+    if outcome.ring:
+        enclosed = " ".join(map(format_cell, outcome.enclosed))
+        reasons.append(f"closes a loop around {enclosed}")
+    if By.BLOCK in outcome.by and outcome.needed is not None:
+        loser = outcome.winner.other.value.capitalize()
+        need = edition.describe_need(outcome.needed)
+        reasons.append(f"leaves {loser} nothing to play: no free token is {need}")
+    return f"{winner} {' and '.join(reasons)}. {winner} has won."

@@ -1,0 +1,44 @@
+"""``kamon status``: whose turn it is, what is legal and how it ended, as JSON."""
+
+import json
+
+import typer
+
+from kamon import rules
+from kamon.cli.files import SourceFile, open_source, read_games
+from kamon.errors import KamonError
+from kamon.notation import format_cell, outcome_data
+from kamon.position import Position
+
+EXAMPLES = """Examples:
+
+\b
+  kamon new | kamon status
+  kamon status games.txt | jq .outcome.by"""
+
+
+def run(file: SourceFile = None) -> None:
+    """Tell turn, legal cells and outcome as JSON.
+
+    Reads position lines and writes one object a line. A line that cannot be read gives
+    {"error": ..., "line": N} in its place, and exit status 1.
+    """
+    failed = False
+    with open_source(file) as stream:
+        for number, game in read_games(stream):
+            if isinstance(game, KamonError):
+                failed = True
+                typer.echo(json.dumps({"error": str(game), "line": number}))
+            else:
+                typer.echo(json.dumps(_status(game.position)))
+    if failed:
+        raise typer.Exit(1)
+
+
+def _status(position: Position) -> dict[str, object]:
+    outcome = rules.outcome(position)
+    return {
+        "turn": None if outcome else position.turn.value,
+        "legal": [format_cell(cell) for cell in rules.legal_cells(position)],
+        "outcome": outcome_data(outcome) if outcome else None,
+    }

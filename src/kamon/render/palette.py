@@ -1,0 +1,120 @@
+"""Colours: paper, ink, lacquer and one touch of gold, by day and by night.
+
+The six suits keep apart for eyes that confuse colours: tests/test_palette.py measures them through
+a simulation of the common kinds. Even so no suit is told by colour alone (see ``svg``).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from kamon.geometry import Pair
+from kamon.position import Side
+
+
+@dataclass(frozen=True, slots=True)
+class SuitColours:
+    """The ground of a suit and the ink that reads best on it."""
+
+    fill: str
+    ink: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoneColours:
+    """A side's piece: its body, its rim, a line of light, and the ink of letters on it."""
+
+    fill: str
+    rim: str
+    shine: str
+    ink: str
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """Every colour of a picture."""
+
+    paper: str
+    cell: str
+    water: str
+    enclosed: str
+    line: str
+    text: str
+    gold: str
+    legal: str
+    faded: float
+    pad: str
+    tile: str
+    tile_rim: str
+    stone_band: str
+    stone_ink: str
+    suits: dict[int, SuitColours]
+    signs: dict[str, str]
+    edges: dict[Pair, str]
+    stones: dict[Side, StoneColours]
+
+
+_INK: Final = "#1d1a16"
+_PAPER: Final = "#fbf7ec"
+_SUITS: Final = {
+    1: SuitColours("#f2b8cb", _INK),
+    2: SuitColours("#f3d03e", _INK),
+    3: SuitColours("#1f4e9c", _PAPER),
+    4: SuitColours("#e5822b", _INK),
+    5: SuitColours("#a31621", _PAPER),
+    6: SuitColours("#3a9b6f", _INK),
+}
+_SIGNS: Final = {
+    "A": "#2f6b2f",
+    "B": "#9c3d1d",
+    "C": "#1d4f91",
+    "D": "#7a5a00",
+    "E": "#b3261e",
+    "F": "#0b6e75",
+}
+
+LIGHT: Final = Palette(
+    paper="#f4eddc",
+    cell="#fbf7ec",
+    water="#cfe0da",
+    enclosed="#ead9a0",
+    line="#b9a988",
+    text="#4d4436",
+    gold="#c8961e",
+    legal="#7a1f1c",
+    faded=0.38,
+    pad="#7fae86",
+    tile="#f7ecd0",
+    tile_rim="#a98f5a",
+    stone_band="#d9c393",
+    stone_ink="#4a3a17",
+    suits=_SUITS,
+    signs=_SIGNS,
+    edges={Pair.GREEN: "#3f8f62", Pair.BLUE: "#2f5f9e", Pair.YELLOW: "#d8a928"},
+    stones={
+        Side.BLACK: StoneColours("#211c18", "#000000", "#57493c", "#f4eddc"),
+        Side.WHITE: StoneColours("#ffffff", "#3b342a", "#d6cbb5", "#3b342a"),
+    },
+)
+DARK: Final = Palette(
+    paper="#191613",
+    cell="#2b2620",
+    water="#1f3538",
+    enclosed="#57481d",
+    line="#55493a",
+    text="#cfc3ac",
+    gold="#dcae3d",
+    legal="#e9dcc0",
+    faded=0.34,
+    pad="#3f6b4c",
+    tile="#e5d6b0",
+    tile_rim="#8a7442",
+    stone_band="#4a3e29",
+    stone_ink="#d9c393",
+    suits=_SUITS,
+    signs=_SIGNS,
+    edges={Pair.GREEN: "#3a7f58", Pair.BLUE: "#3c68a6", Pair.YELLOW: "#bd9426"},
+    stones={
+        Side.BLACK: StoneColours("#050403", "#8d7b60", "#3a3128", "#e9dcc0"),
+        Side.WHITE: StoneColours("#f3ecdd", "#8d7b60", "#cbbf9f", "#3b342a"),
+    },
+)
