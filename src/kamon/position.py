@@ -45,6 +45,11 @@ class Position:
         """The mask of the tokens that carry no stone."""
         return self.layout.playable & ~(self.black | self.white)
 
+    @property
+    def just_moved(self) -> int:
+        """The mask of the stones of the side that moved last."""
+        return self.white if self.black.bit_count() == self.white.bit_count() else self.black
+
     def stones(self, side: Side) -> int:
         """Return the mask of one side's stones."""
         return self.black if side is Side.BLACK else self.white
@@ -58,7 +63,7 @@ class Position:
     def after(self, cell: int) -> "Position":
         """Put the mover's stone on a cell. Trusts that it is legal; ``rules.play`` checks."""
         stone = 1 << cell
-        if self.turn is Side.BLACK:
+        if self.black.bit_count() == self.white.bit_count():
             return Position(self.layout, self.black | stone, self.white, cell)
         return Position(self.layout, self.black, self.white | stone, cell)
 

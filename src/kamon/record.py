@@ -257,10 +257,10 @@ class _Reader:
         except FormatError:
             raise self.bad(f"{quote(text)} is not expected here: {_EXPECTED}", at) from None
         try:
-            game.play(cell).intro = self.intro
+            node = game.play(cell)
         except KamonError as error:
             raise self.placed(error, at) from None
-        self.intro = ""
+        node.intro, self.intro = _joined(node.intro, self.intro), ""
 
     def _add_glyph(self, game: Game, text: str, at: int) -> None:
         glyph = int(text[1:]) if text.startswith("$") else _SUFFIX_GLYPHS[text]
@@ -370,10 +370,9 @@ def _line_words(node: Node) -> Iterator[str]:
         main, *others = node.children
         yield from _move_words(main, numbered=numbered)
         for other in others:
-            yield "("
-            yield from _move_words(other, numbered=True)
-            yield from _line_words(other)
-            yield ")"
+            first, *rest = [*_move_words(other, numbered=True), *_line_words(other)]
+            *body, last = [f"({first}", *rest]
+            yield from (*body, f"{last})")
         numbered = bool(others or main.comment or main.clock is not None)
         node = main
 

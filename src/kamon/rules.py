@@ -7,6 +7,7 @@ a loop without that stone would have ended the game before.
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from itertools import pairwise, product
 from typing import Final
 
@@ -85,15 +86,14 @@ def outcome(position: Position) -> Outcome | None:
     """Judge the last placement: None while the game goes on."""
     if position.last is None:
         return None
-    mover = position.turn.other
     if _is_won(position):
-        return _describe_win(position, mover, position.last)
+        return _describe_win(position, position.last)
+    if _playable_mask(position):
+        return None
     if not position.free:
         return Outcome(None, (By.FULL,))
-    if not _playable_mask(position):
-        needed = position.layout.tokens[position.last]
-        return Outcome(mover, (By.BLOCK,), needed=needed)
-    return None
+    needed = position.layout.tokens[position.last]
+    return Outcome(position.turn.other, (By.BLOCK,), needed=needed)
 
 
 def perft(position: Position, depth: int) -> int:
@@ -170,10 +170,15 @@ _MAY_CLOSE: Final = tuple(_closing_patterns(cell) for cell in CELLS)
 
 def _is_won(position: Position) -> bool:
     """Tell whether the last stone has made a connection or a loop."""
-    last = position.last
-    if last is None:
+    if position.last is None:
         return False
-    mine = position.stones(position.turn.other)
+    return _wins(position.just_moved, position.last)
+
+
+# Whoever plays a game asks thrice in a row: what is legal, whether a move is, how it ended.
+@lru_cache(maxsize=1 << 12)
+def _wins(mine: int, last: int) -> bool:
+    """Tell whether the stone on ``last`` makes a connection or a loop of my stones."""
     touching = mine & NEIGHBOURS[last]
     if not touching:
         return False
@@ -193,8 +198,8 @@ def _enclosed_by(walls: int) -> int:
 # --- The proof of a win ---------------------------------------------------------------------
 
 
-def _describe_win(position: Position, mover: Side, last: int) -> Outcome:
-    mine = position.stones(mover)
+def _describe_win(position: Position, last: int) -> Outcome:
+    mine = position.just_moved
     chain = spread(1 << last, mine)
     links = tuple(
         Link(pair, _shortest_chain(chain, one, other))
@@ -204,7 +209,7 @@ def _describe_win(position: Position, mover: Side, last: int) -> Outcome:
     ring = _shortest_ring(mine, last)
     enclosed = tuple(cells(_enclosed_by(mask_of(ring)))) if ring else ()
     by = (By.CONNECTION,) * bool(links) + (By.LOOP,) * bool(ring)
-    return Outcome(mover, by, links, ring, enclosed)
+    return Outcome(position.turn.other, by, links, ring, enclosed)
 
 
 def _shortest_chain(stones: int, start: int, goal: int) -> tuple[int, ...]:
@@ -322,7 +327,7 @@ def _win_defects(position: Position) -> list[str]:
     waiting = position.stones(position.turn)
     if _joined(waiting) or _enclosed_by(waiting):
         defects.append(f"{position.turn.value} holds a win, but did not move last")
-    mine = position.stones(mover)
+    mine = position.just_moved
     before = mine & ~(1 << position.last)
     if _joined(mine) & _joined(before) or _enclosed_by(mine) & _enclosed_by(before):
         last = CELL_NAMES[position.last]

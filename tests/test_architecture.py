@@ -1,0 +1,86 @@
+"""A module imports only what stands to its left on the map (docs/architecture.md)."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import kamon
+
+SOURCE = Path(kamon.__file__).parent
+
+# From left to right. A name covers the modules below it.
+ORDER = [
+    "errors",
+    "geometry",
+    "tokens",
+    "layout",
+    "position",
+    "rules",
+    "game",
+    "notation",
+    "record",
+    "editions",
+    "render.artwork",
+    "render.palette",
+    "render.svg",
+    "render.text",
+    "cli",
+]
+# Notebooks show a position by asking the value itself, so it must reach for its picture.
+EXCEPTIONS = {("position", "render.svg")}
+GAME_MODULES = ORDER[: ORDER.index("cli")]
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        found[name.removesuffix("__init__").rstrip(".")] = path
+    return found
+
+
+def imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            module = node.module or ""
+            below = {f"{module}.{alias.name}" for alias in node.names}
+            known = {f"kamon.{name}" for name in modules()}
+            found.update((below & known) or {module})
+    return found
+
+
+def place(name: str) -> int:
+    return next(at for at, room in enumerate(ORDER) if f"{name}.".startswith(f"{room}."))
+
+
+def test_every_module_has_its_place_on_the_map() -> None:
+    for name in modules():
+        if name not in ("", "render"):
+            assert place(name) is not None
+
+
+@pytest.mark.parametrize("name", sorted(set(modules()) - {"", "render"}))
+def test_a_module_imports_only_what_stands_to_its_left(name: str) -> None:
+    for imported in imports(modules()[name]):
+        if imported.startswith("kamon.") and (name, imported[6:]) not in EXCEPTIONS:
+            assert place(imported[6:]) <= place(name), f"{name} imports {imported}"
+
+
+@pytest.mark.parametrize("name", GAME_MODULES)
+def test_the_game_modules_import_the_standard_library_alone(name: str) -> None:
+    for imported in imports(modules()[name]):
+        top = imported.partition(".")[0]
+        assert top == "kamon" or top in sys.stdlib_module_names, f"{name} imports {imported}"
+
+
+def test_the_public_surface_is_what_it_says() -> None:
+    assert kamon.__all__ == sorted(
+        kamon.__all__, key=lambda name: (name.upper() != name, name[0].islower(), name)
+    )
+    assert all(hasattr(kamon, name) for name in kamon.__all__)
