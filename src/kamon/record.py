@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Final, TextIO
+from typing import Final, Protocol
 
 from kamon.errors import FormatError, KamonError, quote
 from kamon.game import Game, Node, OffBoard, Result
@@ -32,14 +32,18 @@ _UNFINISHED: Final = "*"
 _ON_BOARD: Final = ("connection", "loop", "connection+loop", "block", "full")
 _OFF_BOARD: Final = tuple(by.value for by in OffBoard)
 _EDITIONS: Final = ("2020", "2007")
-_TIME_CONTROL: Final = re.compile(r"-|[1-9]\d{0,6}\+\d{1,6}|0\+[1-9]\d{0,5}|1/[1-9]\d{0,7}")
+_TIME_CONTROL: Final = re.compile(
+    r"-|[1-9]\d{0,6}\+\d{1,6}|0\+[1-9]\d{0,5}|1/[1-9]\d{0,7}", re.ASCII
+)
 
 # Written from the game itself, so they are not among its free tags.
 _DERIVED_TAGS: Final = ("Result", "Termination", "Layout", "Position")
 _FIRST_TAGS: Final = ("Event", "Site", "Date", "Round", "Black", "White")
 
 _TAG: Final = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s*"((?:[^"\\\n]|\\["\\])*)"\s*\]')
-_CLOCK: Final = re.compile(r"\[%clk\s+(\d{1,4}):([0-5]?\d):([0-5]?\d)(?:\.(\d{1,3}))?\s*\]")
+_CLOCK: Final = re.compile(
+    r"\[%clk\s+(\d{1,4}):([0-5]?\d):([0-5]?\d)(?:\.(\d{1,3}))?\s*\]", re.ASCII
+)
 _SUFFIX_GLYPHS: Final = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6}
 _SYMBOL: Final = re.compile(
     r"""(?P<space>\s+)
@@ -58,13 +62,20 @@ _SYMBOL: Final = re.compile(
 # --- Reading --------------------------------------------------------------------------------
 
 
-def read_records(stream: TextIO) -> Iterator[Game]:
+class Readable(Protocol):
+    """What records are read from: an open text file, or whatever gives line after line."""
+
+    def readline(self, limit: int, /) -> str:
+        """Return the next line, or as much of it as the limit allows; nothing at the end."""
+
+
+def read_records(stream: Readable) -> Iterator[Game]:
     """Read the games of a stream one by one; the first that cannot be read raises its error."""
     for line, text in split_records(stream):
         yield parse_record(text, first_line=line)
 
 
-def split_records(stream: TextIO) -> Iterator[tuple[int, str]]:
+def split_records(stream: Readable) -> Iterator[tuple[int, str]]:
     """Cut a stream into the texts of its records, each with the number of its first line.
 
     A record begins with the first tag after moves. A longer one than ``RECORD_LIMIT`` is handed

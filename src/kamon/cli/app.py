@@ -8,6 +8,7 @@ import typer
 
 from kamon import __version__
 from kamon.cli import convert, new, perft, play, show, status
+from kamon.cli.files import reason
 from kamon.errors import KamonError
 
 # Plain help pages: Rich's would double the time that the program takes to start.
@@ -20,8 +21,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (play, new, show, status, perft, convert):
-    app.command(epilog=command.EXAMPLES)(command.run)
-    app.registered_commands[-1].name = command.__name__.rpartition(".")[2]
+    name = command.__name__.rpartition(".")[2]
+    # A layout may begin with the neutral, "--", and is no option for that.
+    settings = {"ignore_unknown_options": command is show}
+    app.command(name, epilog=command.EXAMPLES, context_settings=settings)(command.run)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
@@ -46,10 +49,14 @@ def _kamon(
 def main() -> None:
     """Run the program: status 0 when all went well, 1 for bad data, 2 for wrong usage."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except KamonError as error:
         sys.exit(f"kamon: {error}")
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would complain when it flushes.
+    except OSError as error:
+        # Python would try to flush again when it ends, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        # Whoever closed a pipe has seen enough, and wants no message.
+        sys.exit(1 if isinstance(error, BrokenPipeError) else f"kamon: {reason(error)}")

@@ -1,14 +1,13 @@
 """``kamon convert``: between position lines and PGN records."""
 
 import contextlib
-import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated
 
 import typer
 
-from kamon.cli.files import ForceOption, SourceFile, open_source, read_games, write_whole
+from kamon.cli.files import ForceOption, Lines, SourceFile, open_source, read_games, write_whole
 from kamon.errors import KamonError
 from kamon.game import Game
 from kamon.notation import format_line
@@ -36,11 +35,10 @@ def run(
     read is left out and told on standard error, with exit status 1; the rest goes on.
     """
     failed = False
-    with open_source(file) as source, contextlib.ExitStack() as closing:
+    with open_source(file) as lines, contextlib.ExitStack() as closing:
         target = closing.enter_context(write_whole(output, force=force)) if output else None
-        buffered = io.BufferedReader(source) if isinstance(source, io.RawIOBase) else source
-        from_records = _begins_with_tag(buffered)
-        for number, game in _read_records(buffered) if from_records else read_games(buffered):
+        from_records = lines.first().removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+        for number, game in _read_records(lines) if from_records else read_games(lines):
             if isinstance(game, KamonError):
                 failed = True
                 typer.echo(f"kamon: {game.at(line=number)}", err=True)
@@ -51,21 +49,12 @@ def run(
         raise typer.Exit(1)
 
 
-def _begins_with_tag(stream: BinaryIO) -> bool:
-    """Look at the first character that says something, without taking it."""
-    ahead = stream.peek(4096) if isinstance(stream, io.BufferedReader) else b""
-    return ahead.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
-
-
-def _read_records(stream: BinaryIO) -> Iterator[tuple[int, Game | KamonError]]:
-    # Bytes that are no UTF-8 become marks in a comment or a name, and an error anywhere else.
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace")
-    for number, record in split_records(text):
+def _read_records(lines: Lines) -> Iterator[tuple[int, Game | KamonError]]:
+    for number, record in split_records(lines):
         try:
             yield number, parse_record(record, first_line=number)
         except KamonError as error:
             yield number, error
-    text.detach()
 
 
 def _as_line(game: Game) -> str:

@@ -22,24 +22,53 @@ SourceFile = Annotated[
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")]
 
+# A character has up to four bytes, and a line of the longest kind may end in two more.
+_BYTE_LIMIT = 4 * LINE_LIMIT + 2
+
+
+class Lines:
+    """The lines of a stream of bytes, which can be looked at before they are taken."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._ahead: list[bytes] = []
+
+    def first(self) -> bytes:
+        """Look at the first line that is not blank, without taking it."""
+        while line := self._stream.readline(_BYTE_LIMIT):
+            self._ahead.append(line)
+            if line.removeprefix(b"\xef\xbb\xbf").strip():
+                return line
+        return b""
+
+    def read(self, limit: int = _BYTE_LIMIT) -> bytes:
+        """Take the next line, or as much of it as the limit allows; nothing at the end."""
+        return self._ahead.pop(0) if self._ahead else self._stream.readline(limit)
+
+    def readline(self, limit: int) -> str:
+        """Take the next line as text. Bytes that are none become marks."""
+        return self.read(limit).decode("utf-8", errors="replace")
+
 
 @contextlib.contextmanager
-def open_source(path: Path | None) -> Iterator[BinaryIO]:
-    """Open a file or standard input for reading, as bytes."""
+def open_source(path: Path | None) -> Iterator[Lines]:
+    """Open a file or standard input for reading."""
     if path is None:
-        yield sys.stdin.buffer
+        if sys.stdin is None:
+            raise typer.BadParameter("standard input is closed, and no file is named")
+        yield Lines(sys.stdin.buffer)
         return
     try:
         stream = path.open("rb")
-    except OSError as error:
-        raise typer.BadParameter(f"cannot read {path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"cannot read {path}: {reason(error)}") from None
     with stream:
-        yield stream
+        yield Lines(stream)
 
 
-def read_games(stream: BinaryIO) -> Iterator[tuple[int, Game | KamonError]]:
+def read_games(lines: Lines) -> Iterator[tuple[int, Game | KamonError]]:
     """Read position lines: for each that says something its number and the game, or the error."""
-    for number, line in _bounded_lines(stream):
+    for number, line in _bounded_lines(lines):
         try:
             game = parse_line(_decode(line))
         except KamonError as error:
@@ -49,43 +78,54 @@ def read_games(stream: BinaryIO) -> Iterator[tuple[int, Game | KamonError]]:
                 yield number, game
 
 
-def _bounded_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Read lines, of an endless one no more than shows that it is too long."""
-    limit = 4 * LINE_LIMIT + 2  # a character has up to four bytes
+def _bounded_lines(lines: Lines) -> Iterator[tuple[int, bytes]]:
+    """Give each line a number, and no more of an endless one than shows that it is too long."""
     number = 0
-    while line := stream.readline(limit):
+    while line := lines.read():
         number += 1
-        yield number, line
-        while len(line) == limit and not line.endswith(b"\n"):
-            line = stream.readline(limit)
+        rest = line
+        while len(rest) == _BYTE_LIMIT and not rest.endswith(b"\n"):
+            rest = lines.read()
+        yield number, line.removesuffix(b"\n").removesuffix(b"\r")
 
 
 def _decode(line: bytes) -> str:
+    # A line cut at the limit may end in the midst of a character, and is too long anyway.
+    errors = "replace" if len(line) >= _BYTE_LIMIT else "strict"
     try:
-        return line.decode("utf-8-sig")
+        return line.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
-        raise FormatError(
-            f"byte {line[error.start]:#04x} is not UTF-8 text",
-        ).at(column=error.start + 1) from None
+        found = FormatError(f"byte {line[error.start]:#04x} is not UTF-8 text")
+        raise found.at(column=error.start + 1) from None
 
 
 @contextlib.contextmanager
 def write_whole(path: Path, *, force: bool) -> Iterator[TextIO]:
     """Open a file that appears under its name when all is written, and not before."""
-    if not force and path.exists():
-        raise typer.BadParameter(f"{path} is there already; --force overwrites it")
     try:
-        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise typer.BadParameter(f"cannot write {path}: {error.strerror}") from None
+        if path.is_dir():
+            raise typer.BadParameter(f"cannot write {path}: it is a folder")
+        if not force and path.exists():
+            raise typer.BadParameter(f"{path} is there already; --force overwrites it")
+        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".kamon-")
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"cannot write {path}: {reason(error)}") from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             yield stream
         Path(scratch).chmod(0o666 & ~_umask())
         Path(scratch).replace(path)
+    except (OSError, ValueError) as error:
+        Path(scratch).unlink(missing_ok=True)
+        raise typer.BadParameter(f"cannot write {path}: {reason(error)}") from None
     except BaseException:
         Path(scratch).unlink(missing_ok=True)
         raise
+
+
+def reason(error: Exception) -> str:
+    """Say what the system says, without its numbers."""
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)
 
 
 def _umask() -> int:

@@ -25,10 +25,12 @@ def run(
             help="From 0 to 2^64-1; chosen by the system where none is given.",
         ),
     ] = None,
-    count: Annotated[int, typer.Option(min=1, help="How many: seed, seed+1 and so on.")] = 1,
+    count: Annotated[
+        int, typer.Option(min=1, max=SEED_LIMIT, help="How many: seed, seed+1 and so on.")
+    ] = 1,
 ) -> None:
     """Write random layouts, with their seeds."""
-    first = secrets.randbelow(SEED_LIMIT - count) if seed is None else seed
+    first = secrets.randbelow(SEED_LIMIT - count + 1) if seed is None else seed
     if first + count > SEED_LIMIT:
         raise typer.BadParameter(f"seed {first} and {count} layouts go beyond seed 2^64-1")
     for number in range(first, first + count):

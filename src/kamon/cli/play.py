@@ -1,5 +1,6 @@
 """``kamon play``: two people at one terminal."""
 
+import io
 import secrets
 import sys
 from collections.abc import Callable
@@ -11,11 +12,11 @@ import typer
 from platformdirs import user_data_path
 
 from kamon import rules
-from kamon.cli.choices import EditionOption
-from kamon.cli.files import write_whole
-from kamon.editions import EDITIONS, Edition
+from kamon.cli.choices import OtherEditionOption
+from kamon.cli.files import reason, write_whole
+from kamon.editions import COSMOLUDO_2020, EDITIONS, Edition
 from kamon.errors import KamonError
-from kamon.game import Game, OffBoard
+from kamon.game import Game, OffBoard, Result
 from kamon.layout import SEED_LIMIT, Layout
 from kamon.notation import format_cell, parse_cell
 from kamon.record import format_record, read_records
@@ -49,7 +50,7 @@ def run(
         int | None, typer.Option(min=0, max=SEED_LIMIT - 1, help="The seed of the layout.")
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the last game.")] = False,
-    edition: EditionOption = "2020",
+    edition: OtherEditionOption = None,
 ) -> None:
     """Play a game for two at this terminal. Every move is kept, even when the power fails."""
     if sum((file is not None, seed is not None, resume)) > 1:
@@ -64,8 +65,8 @@ def run(
         game.tags["Date"] = f"{datetime.now().astimezone():%Y.%m.%d}"
         game.tags["Seed"] = str(number)
         typer.echo(f"The board of seed {number}. Type help for what can be typed.")
-    game.tags.setdefault("Edition", edition)
-    Table(game, kept, EDITIONS[edition]).play()
+    game.tags["Edition"] = edition or game.tags.get("Edition", COSMOLUDO_2020.name)
+    Table(game, kept, EDITIONS[game.tags["Edition"]]).play()
 
 
 def _games_folder() -> Path:
@@ -74,7 +75,10 @@ def _games_folder() -> Path:
 
 def _new_path() -> Path:
     folder = _games_folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise typer.BadParameter(f"cannot keep games in {folder}: {reason(error)}") from None
     return folder / f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}-{secrets.token_hex(2)}.pgn"
 
 
@@ -87,12 +91,14 @@ def _latest_game() -> Path:
 
 def _read_game(path: Path) -> Game:
     try:
-        with path.open(encoding="utf-8") as stream:
+        with path.open(encoding="utf-8-sig") as stream:
             game = next(read_records(stream), None)
-    except OSError as error:
-        raise typer.BadParameter(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise typer.BadParameter(f"{path} is not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, KamonError):
+            raise
+        raise typer.BadParameter(f"cannot read {path}: {reason(error)}") from None
     if game is None:
         raise typer.BadParameter(f"{path} holds no game")
     return game
@@ -117,7 +123,10 @@ class Table:
         }
 
     def play(self) -> None:
-        """Ask for moves until the game is over or somebody leaves."""
+        """Ask for moves until somebody leaves."""
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            # Bytes that are no text must not end the game: they become marks, and no cell.
+            sys.stdin.reconfigure(errors="replace")
         self._board("")
         while True:
             try:
@@ -134,7 +143,7 @@ class Table:
             typer.echo(f"The game is kept in {self.kept}")
 
     def _prompt(self) -> str:
-        if self.game.result is not None:
+        if self.game.outcome is not None or self.game.off_board is not None:
             return "The game is over (undo, save FILE, quit): "
         return f"{self.game.position.turn.value.capitalize()} plays: "
 
@@ -153,8 +162,17 @@ class Table:
                 self._board("")
 
     def _keep(self) -> None:
-        with write_whole(self.kept, force=True) as stream:
-            stream.write(format_record(self.game))
+        self._write_record(self.kept, force=True)
+
+    def _write_record(self, path: Path, *, force: bool) -> None:
+        """Write the game up to the cursor: what was taken back behind it is not part of it."""
+        here = self.game.node
+        ahead, here.children = here.children, []
+        try:
+            with write_whole(path, force=force) as stream:
+                stream.write(format_record(self.game))
+        finally:
+            here.children = ahead
 
     # --- What can be typed: each tells whether the game has changed ---
 
@@ -191,15 +209,21 @@ class Table:
     def _write(self, name: str, *, force: bool) -> bool:
         if not name:
             raise typer.BadParameter("save needs the name of a file, as in save friday.pgn")
-        with write_whole(Path(name).expanduser(), force=force) as stream:
-            stream.write(format_record(self.game))
+        try:
+            path = Path(name).expanduser()
+        except RuntimeError as error:
+            raise typer.BadParameter(f"cannot write {name}: {error}") from None
+        self._write_record(path, force=force)
         typer.echo(f"  saved to {name}")
         return False
 
     def _resign(self, _: str) -> bool:
-        if self.game.result is not None:
+        if self.game.outcome is not None or self.game.off_board is not None:
             typer.echo("  the game is over already")
             return False
+        # The record must end here: what was taken back before is no longer part of the game.
+        for taken_back in list(self.game.node.children):
+            self.game.remove(taken_back)
         self.game.end_off_board(self.game.position.turn.other, OffBoard.RESIGNATION)
         return True
 
@@ -221,14 +245,21 @@ class Table:
         if outcome is not None:
             return _describe(outcome, self.edition)
         if self.game.off_board is not None:
-            winner = self.game.off_board.winner
-            loser = winner.other.value.capitalize() if winner else ""
-            return f"{loser} has resigned."
+            return _describe_off_board(self.game.off_board)
         legal = " ".join(map(format_cell, rules.legal_cells(position)))
         token = position.layout.tokens[position.last] if position.last is not None else None
         if token is None:
             return f"Black begins on the border, not on a corner: {legal}"
         return f"To match {self.edition.describe(token)} ({token}): {legal}"
+
+
+def _describe_off_board(result: Result) -> str:
+    if result.winner is None:
+        return "A draw by agreement."
+    winner, loser = result.winner.value.capitalize(), result.winner.other.value.capitalize()
+    if result.termination == OffBoard.TIME.value:
+        return f"{loser} has run out of time. {winner} has won."
+    return f"{loser} has resigned. {winner} has won."
 
 
 def _describe(outcome: Outcome, edition: Edition) -> str:

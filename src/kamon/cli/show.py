@@ -1,5 +1,6 @@
 """``kamon show``: a position as text or as a picture."""
 
+import contextlib
 import io
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kamon.cli.choices import EditionOption, ThemeOption
-from kamon.cli.files import ForceOption, open_source, read_games, write_whole
+from kamon.cli.files import ForceOption, Lines, open_source, read_games, write_whole
 from kamon.editions import EDITIONS
 from kamon.errors import KamonError
 from kamon.position import Position
@@ -67,9 +68,9 @@ def run(  # noqa: PLR0913 - each is an option that people type
 
 def _read_positions(line: str | None) -> list[Position]:
     positions = []
-    with open_source(None) as standard_input:
-        stream = standard_input if line is None else io.BytesIO(line.encode(errors="replace"))
-        for number, game in read_games(stream):
+    given = None if line is None else Lines(io.BytesIO(line.encode(errors="replace")))
+    with open_source(None) if given is None else contextlib.nullcontext(given) as lines:
+        for number, game in read_games(lines):
             if isinstance(game, KamonError):
                 raise game.at(line=number)
             positions.append(game.position)

@@ -56,12 +56,12 @@ class Palette:
 _INK: Final = "#1d1a16"
 _PAPER: Final = "#fbf7ec"
 _SUITS: Final = {
-    1: SuitColours("#f2b8cb", _INK),
-    2: SuitColours("#f3d03e", _INK),
+    1: SuitColours("#eb9bb9", _INK),
+    2: SuitColours("#f7dc5a", _INK),
     3: SuitColours("#1f4e9c", _PAPER),
-    4: SuitColours("#e5822b", _INK),
+    4: SuitColours("#dd7620", _INK),
     5: SuitColours("#a31621", _PAPER),
-    6: SuitColours("#3a9b6f", _INK),
+    6: SuitColours("#359569", _INK),
 }
 _SIGNS: Final = {
     "A": "#2f6b2f",
@@ -103,7 +103,7 @@ DARK: Final = Palette(
     line="#55493a",
     text="#cfc3ac",
     gold="#dcae3d",
-    legal="#e9dcc0",
+    legal="#e2674a",
     faded=0.34,
     pad="#3f6b4c",
     tile="#e5d6b0",

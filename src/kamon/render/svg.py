@@ -330,6 +330,11 @@ class _Painter:
                 f'<circle r="43" fill="none" stroke="{self.palette.gold}" stroke-width="4" '
                 'stroke-dasharray="3 6"/>'
             )
+        if cell in self.marks.enclosed:
+            parts.append(
+                f'<path d="{_polygon(6, 40)}" fill="none" stroke="{self.palette.gold}" '
+                'stroke-width="5" stroke-dasharray="9 6"/>'
+            )
         if self.coordinates:
             parts.append(self._coordinate(cell))
         return "".join(parts)
@@ -371,9 +376,11 @@ class _Painter:
         owner = self.position.owner(cell)
         on_stone = owner is not None and not self.edition.lifts_tokens
         ink = self.palette.stones[owner].ink if owner and on_stone else self.palette.text
+        halo = self.palette.stones[owner].fill if owner and on_stone else self.palette.cell
         return (
-            f'<text y="-31" text-anchor="middle" font-family="Georgia, serif" font-size="12" '
-            f'fill="{ink}">{CELL_NAMES[cell]}</text>'
+            f'<text y="-27" text-anchor="middle" font-family="Georgia, serif" font-size="15" '
+            f'fill="{ink}" stroke="{halo}" stroke-width="4" stroke-linejoin="round" '
+            f'paint-order="stroke">{CELL_NAMES[cell]}</text>'
         )
 
     def _label(self, cell: int, text: str) -> str:
