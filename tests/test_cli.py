@@ -1,6 +1,7 @@
 """Every command but ``kamon play``: most in this process, a few as people start them."""
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 from kamon import __version__
@@ -188,6 +190,14 @@ def test_a_closed_standard_input_is_missed_only_by_who_reads_it(
     )
     assert b"Traceback" not in result.stderr
     assert result.returncode == status
+
+
+def test_without_a_standard_input_a_file_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert call_main(monkeypatch, "status") == 2
+    assert "standard input is closed" in capsys.readouterr().err
 
 
 # --- kamon new ------------------------------------------------------------------------------
@@ -589,6 +599,22 @@ def test_records_are_known_behind_pages_of_blank_lines(tmp_path: Path) -> None:
     assert kamon("convert", source).stdout == f"{BEGUN}\n"
 
 
+def test_a_million_blank_lines_are_passed_over_quickly(tmp_path: Path) -> None:
+    source = tmp_path / "games.txt"
+    source.write_bytes(b"\n" * 1_000_000 + BEGUN.encode())
+    result = subprocess.run(
+        [SCRIPT, "convert", source], capture_output=True, check=False, timeout=20
+    )
+    assert result.returncode == 0
+    assert result.stdout.count(b"[Layout ") == 1
+
+
+@pytest.mark.parametrize("stdin", ["", "\n \n", "; nothing\n"])
+def test_nothing_converts_to_nothing(stdin: str) -> None:
+    result = kamon("convert", stdin=stdin)
+    assert (result.exit_code, result.output) == (0, "")
+
+
 def test_how_a_game_ended_off_the_board_is_told_in_the_comment(tmp_path: Path) -> None:
     source = tmp_path / "games.pgn"
     source.write_text(
@@ -736,4 +762,13 @@ def test_an_interrupted_conversion_leaves_nothing_behind(tmp_path: Path) -> None
         complaint = process.stderr.read()
         assert process.wait(timeout=60) == 130
     assert b"Traceback" not in complaint
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_write_that_fails_leaves_no_scratch_file(tmp_path: Path) -> None:
+    with (
+        pytest.raises(typer.BadParameter, match=r"cannot write .*: No space left"),
+        write_whole(tmp_path / "games.pgn", force=False),
+    ):
+        raise OSError(errno.ENOSPC, "No space left on device")
     assert list(tmp_path.iterdir()) == []

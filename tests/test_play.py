@@ -1,6 +1,7 @@
 """``kamon play``: whole games by what two people type."""
 
 import contextlib
+import io
 import os
 import re
 import signal
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from kamon.cli.app import app
+from kamon.cli.app import app, main
 from kamon.game import Game
 from kamon.notation import format_cell, format_line
 from kamon.record import read_records
@@ -119,14 +120,23 @@ def test_a_file_that_holds_no_game_is_told_with_status_2(
     assert reason in result.stderr
 
 
-def test_a_bad_record_is_told_with_its_place_and_status_1(tmp_path: Path) -> None:
+def test_a_bad_record_is_told_with_its_place_and_status_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = saved(tmp_path / "game.pgn", f'[Layout "{SEED_7}"]\n\n1. a1 *\n')
-    result = subprocess.run(
-        [SCRIPT, "play", path], input=b"", capture_output=True, check=False, timeout=60
-    )
-    assert result.returncode == 1
-    assert result.stderr.startswith(b"kamon: line 3, column 4: a1 cannot be played")
-    assert b"Traceback" not in result.stderr
+    monkeypatch.setattr(sys, "argv", ["kamon", "play", str(path)])
+    with pytest.raises(SystemExit, match=r"^kamon: line 3, column 4: a1 cannot be played"):
+        main()
+
+
+def test_a_game_may_be_typed_by_another_program(
+    games_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["kamon", "play", "--seed", "7"])
+    monkeypatch.setattr(sys, "stdin", io.StringIO("c1\na2\n"))
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main()
+    assert kept_line(games_folder) == f"{SEED_7} c1 a2"
 
 
 def test_a_saved_game_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:

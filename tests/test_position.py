@@ -1,6 +1,5 @@
-from kamon import Layout, Position, Side, Token, parse_cell
-
 from build import LAYOUT, mask, position
+from kamon import Layout, Position, Side, Token, parse_cell
 
 
 def test_the_empty_board_is_blacks_turn() -> None:

@@ -32,7 +32,7 @@ _UNFINISHED: Final = "*"
 _ON_BOARD: Final = ("connection", "loop", "connection+loop", "block", "full")
 _OFF_BOARD: Final = tuple(by.value for by in OffBoard)
 _EDITIONS: Final = ("2020", "2007")
-_TIME_CONTROL: Final = re.compile(
+TIME_CONTROL: Final = re.compile(
     r"-|[1-9]\d{0,6}\+\d{1,6}|0\+[1-9]\d{0,5}|1/[1-9]\d{0,7}", re.ASCII
 )
 
@@ -181,7 +181,7 @@ class _Reader:
             )
         self._check_choice(tags, "Edition", _EDITIONS)
         self._check_choice(tags, "Termination", (*_ON_BOARD, *_OFF_BOARD))
-        if (control := tags.get("TimeControl")) and not _TIME_CONTROL.fullmatch(control.value):
+        if (control := tags.get("TimeControl")) and not TIME_CONTROL.fullmatch(control.value):
             raise self.bad(
                 f"{quote(control.value)} is no time control: expected 300+5 (seconds and "
                 "increment), 1/259200 (seconds per move) or -",

@@ -31,19 +31,28 @@ class Lines:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._ahead: list[bytes] = []
+        # What has been looked at: so many blank lines, and the one behind them.
+        self._blank = 0
+        self._ahead = b""
 
     def first(self) -> bytes:
         """Look at the first line that is not blank, without taking it."""
         while line := self._stream.readline(_BYTE_LIMIT):
-            self._ahead.append(line)
             if line.removeprefix(b"\xef\xbb\xbf").strip():
-                return line
-        return b""
+                self._ahead = line
+                break
+            self._blank += 1
+        return self._ahead
 
     def read(self, limit: int = _BYTE_LIMIT) -> bytes:
         """Take the next line, or as much of it as the limit allows; nothing at the end."""
-        return self._ahead.pop(0) if self._ahead else self._stream.readline(limit)
+        if self._blank:
+            self._blank -= 1
+            return b"\n"
+        if self._ahead:
+            line, self._ahead = self._ahead, b""
+            return line
+        return self._stream.readline(limit)
 
     def readline(self, limit: int) -> str:
         """Take the next line as text. Bytes that are none become marks."""
@@ -96,26 +105,29 @@ def _decode(line: bytes) -> str:
         return line.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
         found = FormatError(f"byte {line[error.start]:#04x} is not UTF-8 text")
-        raise found.at(column=error.start + 1) from None
+        before = line[: error.start].decode("utf-8-sig")
+        raise found.at(column=len(before) + 1) from None
 
 
 @contextlib.contextmanager
 def write_whole(path: Path, *, force: bool) -> Iterator[TextIO]:
     """Open a file that appears under its name when all is written, and not before."""
+    if "\0" in str(path):
+        raise typer.BadParameter(f"{str(path)!r} is no name for a file")
     try:
         if path.is_dir():
             raise typer.BadParameter(f"cannot write {path}: it is a folder")
         if not force and path.exists():
             raise typer.BadParameter(f"{path} is there already; --force overwrites it")
         handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".kamon-")
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise typer.BadParameter(f"cannot write {path}: {reason(error)}") from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             yield stream
         Path(scratch).chmod(0o666 & ~_umask())
         Path(scratch).replace(path)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         Path(scratch).unlink(missing_ok=True)
         raise typer.BadParameter(f"cannot write {path}: {reason(error)}") from None
     except BaseException:

@@ -152,14 +152,13 @@ class Table:
         try:
             command = self.commands.get(word)
             changed = command(rest.strip()) if command else self._move(word)
+            if changed:
+                self._keep()
+                self._board("")
         except KamonError as error:
             typer.echo(f"  {error}")
         except typer.BadParameter as error:
             typer.echo(f"  {error.message}")
-        else:
-            if changed:
-                self._keep()
-                self._board("")
 
     def _keep(self) -> None:
         self._write_record(self.kept, force=True)

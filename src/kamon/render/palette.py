@@ -39,6 +39,7 @@ class Palette:
     enclosed: str
     line: str
     text: str
+    ink: str
     gold: str
     legal: str
     faded: float
@@ -50,6 +51,7 @@ class Palette:
     suits: dict[int, SuitColours]
     signs: dict[str, str]
     edges: dict[Pair, str]
+    edge_inks: dict[Pair, str]
     stones: dict[Side, StoneColours]
 
 
@@ -79,7 +81,8 @@ LIGHT: Final = Palette(
     enclosed="#ead9a0",
     line="#b9a988",
     text="#4d4436",
-    gold="#c8961e",
+    ink=_INK,
+    gold="#b98a17",
     legal="#7a1f1c",
     faded=0.38,
     pad="#7fae86",
@@ -89,7 +92,8 @@ LIGHT: Final = Palette(
     stone_ink="#4a3a17",
     suits=_SUITS,
     signs=_SIGNS,
-    edges={Pair.GREEN: "#3f8f62", Pair.BLUE: "#2f5f9e", Pair.YELLOW: "#d8a928"},
+    edges={Pair.GREEN: "#2f7d52", Pair.BLUE: "#2f5f9e", Pair.YELLOW: "#d8a928"},
+    edge_inks={Pair.GREEN: _PAPER, Pair.BLUE: _PAPER, Pair.YELLOW: _INK},
     stones={
         Side.BLACK: StoneColours("#211c18", "#000000", "#57493c", "#f4eddc"),
         Side.WHITE: StoneColours("#ffffff", "#3b342a", "#d6cbb5", "#3b342a"),
@@ -102,6 +106,7 @@ DARK: Final = Palette(
     enclosed="#57481d",
     line="#55493a",
     text="#cfc3ac",
+    ink=_INK,
     gold="#dcae3d",
     legal="#e2674a",
     faded=0.34,
@@ -112,7 +117,8 @@ DARK: Final = Palette(
     stone_ink="#d9c393",
     suits=_SUITS,
     signs=_SIGNS,
-    edges={Pair.GREEN: "#3a7f58", Pair.BLUE: "#3c68a6", Pair.YELLOW: "#bd9426"},
+    edges={Pair.GREEN: "#5aa981", Pair.BLUE: "#3a5fa8", Pair.YELLOW: "#bd9426"},
+    edge_inks={Pair.GREEN: _INK, Pair.BLUE: _PAPER, Pair.YELLOW: _INK},
     stones={
         Side.BLACK: StoneColours("#050403", "#8d7b60", "#3a3128", "#e9dcc0"),
         Side.WHITE: StoneColours("#f3ecdd", "#8d7b60", "#cbbf9f", "#3b342a"),

@@ -180,6 +180,11 @@ def _description(position: Position, edition: Edition) -> str:
     return " ".join(parts)
 
 
+def _printable(text: str) -> str:
+    """Leave out what XML cannot hold."""
+    return "".join(letter for letter in text if letter.isprintable())
+
+
 def _names(mask: int) -> str:
     return " ".join(CELL_NAMES[cell] for cell in cells(mask)) or "none"
 
@@ -300,7 +305,7 @@ class _Painter:
         turn = corner * 60 + 90
         return (
             f'<g transform="translate({x:.1f} {y:.1f}) rotate({turn:g})" '
-            f'fill="{self.palette.paper}">{lozenges}</g>'
+            f'fill="{self.palette.edge_inks[pair]}">{lozenges}</g>'
         )
 
     def _cell(self, cell: int) -> str:
@@ -321,10 +326,10 @@ class _Painter:
         else:
             parts.append(self._stone(owner, token))
         if cell == self.marks.last and not self.edition.lifts_tokens:
-            parts.append(
-                f'<path d="{_polygon(6, 42)}" fill="none" stroke="{self.palette.gold}" '
-                'stroke-width="8"/>'
-            )
+            # A thin line of ink on both sides holds the gold apart from a stone of any colour.
+            hexagon = f'<path d="{_polygon(6, 42)}" fill="none" stroke="'
+            parts.append(f'{hexagon}{self.palette.ink}" stroke-width="11"/>')
+            parts.append(f'{hexagon}{self.palette.gold}" stroke-width="8"/>')
         elif cell == self.marks.last:
             parts.append(
                 f'<circle r="43" fill="none" stroke="{self.palette.gold}" stroke-width="4" '
@@ -391,7 +396,7 @@ class _Painter:
             f'width="{2 * half:g}" height="22" rx="11" fill="{self.palette.paper}" '
             f'stroke="{self.palette.line}"/><text y="5" text-anchor="middle" '
             f'font-family="Georgia, serif" font-size="15" fill="{self.palette.text}">'
-            f"{escape(text)}</text></g>"
+            f"{escape(_printable(text))}</text></g>"
         )
 
     def _chains(self) -> Iterator[str]:
