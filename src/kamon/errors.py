@@ -4,7 +4,8 @@
     ├── FormatError        text that cannot be read
     ├── LayoutError        37 tokens that are not the 37 of the game; every defect at once
     ├── PositionError      stones that no position can have; every defect at once
-    └── IllegalMoveError   a cell that may not be played now
+    ├── IllegalMoveError   a cell that may not be played now
+    └── EngineMissingError the compiled engine is asked for where it cannot be had
 
 Bad text and an illegal move are different errors: the first is a slip of the pen, the second of
 the mind. Each says what was wrong and what would be right; where the text came from a file or
@@ -65,6 +66,16 @@ class PositionError(_DefectsError):
 
 class IllegalMoveError(KamonError):
     """A cell that may not be played now."""
+
+
+class EngineMissingError(KamonError):
+    """The compiled engine is asked for where numba is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the engine needs numba, which is not installed here: pip install numba; "
+            "levels 1 to 3 play without it"
+        )
 
 
 def quote(text: str) -> str:

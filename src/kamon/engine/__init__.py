@@ -1,0 +1,1 @@
+"""The engine: it does not guess, it solves (docs/engine.md)."""

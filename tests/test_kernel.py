@@ -1,0 +1,96 @@
+"""The compiled kernel against the plain rules, which are its judge."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from kamon import By, Layout, Position, format_cell, format_layout, legal_cells, outcome, parse_line
+from kamon.engine import kernel
+from kamon.geometry import ALL, CELLS, cells
+
+GAMES = 20_000
+DATA = Path(__file__).parent / "data"
+
+
+def is_win(position: Position) -> bool:
+    result = outcome(position)
+    return result is not None and result.by[0] in (By.CONNECTION, By.LOOP)
+
+
+def test_masks_widen_and_narrow() -> None:
+    for cell in CELLS:
+        assert kernel.narrow(kernel.widen(1 << cell)) == 1 << cell
+    assert kernel.narrow(kernel.widen(ALL)) == ALL
+
+
+def test_kernel_and_rules_part_in_no_game() -> None:
+    rng = Random(37)
+    layouts = [Layout.shuffled(seed) for seed in range(500)]
+    tables = [kernel.match_table(layout) for layout in layouts]
+    for number in range(GAMES):
+        layout, match = layouts[number % 500], tables[number % 500]
+        position, moves = Position(layout), []
+        while legal := legal_cells(position):
+            cell = rng.choice(legal)
+            position = position.after(cell)
+            moves.append(cell)
+            last = kernel.BITS[cell]
+            record = f"{format_layout(layout)} {' '.join(map(format_cell, moves))}"
+            won = kernel.is_won(kernel.widen(position.just_moved), last)
+            assert won == is_win(position), record
+            if not won:
+                following = int(match[last]) & int(kernel.widen(position.free))
+                expected = sum(1 << each for each in legal_cells(position))
+                assert kernel.narrow(following) == expected, record
+
+
+def test_winning_cells_are_those_where_a_stone_would_win() -> None:
+    rng = Random(7)
+    for seed in range(400):
+        position = Position(Layout.shuffled(seed))
+        while legal := legal_cells(position):
+            mine = position.stones(position.turn)
+            winning = kernel.winning_board(kernel.widen(mine), kernel.widen(position.free))
+            for cell in cells(position.free):
+                # Whether it may be played there does not matter for what a stone would do.
+                assert kernel.narrow(winning) >> cell & 1 == is_win(position.after(cell))
+            position = position.after(rng.choice(legal))
+
+
+def test_the_kernel_counts_what_the_rules_count() -> None:
+    for line in (DATA / "perft.txt").read_text().splitlines():
+        game = parse_line(line)
+        assert game is not None
+        arguments = kernel.arguments(game.position)
+        counts = [kernel.perft(*arguments, depth) for depth in range(6)]
+        assert counts == [1, *map(int, line.partition(";")[2].split())]
+
+
+def test_playouts_end_as_random_games_end() -> None:
+    layout = Layout.shuffled(3)
+    tally = np.zeros(3, dtype=np.int64)
+    kernel.playouts(*kernel.arguments(Position(layout)), 40_000, 5, tally)
+    assert tally.sum() == 40_000
+    rng, plain = Random(5), Counter[object]()
+    for _ in range(4_000):
+        position = Position(layout)
+        while legal := legal_cells(position):
+            position = position.after(rng.choice(legal))
+        result = outcome(position)
+        plain[result.winner.value if result and result.winner else "draw"] += 1
+    # Four standard deviations of a share of 4,000 games are about 3.2 per cent.
+    for share, name in zip(tally / 40_000, ("black", "white", "draw"), strict=True):
+        assert share == pytest.approx(plain[name] / 4_000, abs=0.035)
+
+
+def test_equal_seeds_give_equal_playouts() -> None:
+    arguments = kernel.arguments(Position(Layout.shuffled(1)))
+    tallies = []
+    for seed in (1, 1, 2):
+        tally = np.zeros(3, dtype=np.int64)
+        kernel.playouts(*arguments, 1000, seed, tally)
+        tallies.append(tally.tolist())
+    assert tallies[0] == tallies[1] != tallies[2]

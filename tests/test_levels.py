@@ -1,0 +1,141 @@
+"""Eight opponents: each repeatable, and none so blind as to miss a win in one."""
+
+import subprocess
+import sys
+import time
+from random import Random
+
+import pytest
+
+from kamon import Layout, Position, Side, legal_cells, outcome
+from kamon.engine import levels
+from kamon.engine.strengths import STRENGTHS
+
+
+def play(layout: Layout, black: int, white: int, seed: int) -> Side | None:
+    position, rng = Position(layout), Random(seed)
+    while (result := outcome(position)) is None:
+        level = black if position.turn is Side.BLACK else white
+        cell = levels.choose(position, level, seed=rng.getrandbits(32), scale=0.05)
+        position = position.after(cell)
+    return result.winner
+
+
+def positions_with_a_win_in_one(count: int) -> list[tuple[Position, list[int]]]:
+    found: list[tuple[Position, list[int]]] = []
+    rng, seed = Random(1), 0
+    while len(found) < count:
+        seed += 1
+        position = Position(Layout.shuffled(seed))
+        while legal := legal_cells(position):
+            ends = {cell: outcome(position.after(cell)) for cell in legal}
+            winning = [cell for cell, end in ends.items() if end and end.winner]
+            if winning and len(legal) > len(winning):
+                found.append((position, winning))
+                break
+            position = position.after(rng.choice(legal))
+    return found
+
+
+@pytest.mark.parametrize("level", range(1, 9))
+def test_every_level_takes_a_win_that_is_one_move_away(level: int) -> None:
+    for position, winning in positions_with_a_win_in_one(12):
+        assert levels.choose(position, level, seed=3, scale=0.02) in winning
+
+
+@pytest.mark.parametrize("level", range(1, 9))
+def test_the_same_seed_gives_the_same_move(level: int) -> None:
+    position = Position(Layout.shuffled(5)).after(4)
+    chosen = {levels.choose(position, level, seed=11, scale=0.05) for _ in range(3)}
+    assert len(chosen) == 1
+    assert chosen <= set(legal_cells(position))
+
+
+@pytest.mark.parametrize("level", range(2, 9))
+def test_from_level_two_on_no_win_in_one_is_handed_over(level: int) -> None:
+    rng = Random(level)
+    for seed in range(12):
+        position = Position(Layout.shuffled(seed))
+        while position.ply < 14 and (legal := legal_cells(position)):
+            position = position.after(rng.choice(legal))
+        legal = legal_cells(position)
+        safe = [cell for cell in legal if not can_win_at_once(position.after(cell))]
+        if safe and len(safe) < len(legal):
+            assert levels.choose(position, level, seed=seed, scale=0.05) in safe
+
+
+def can_win_at_once(position: Position) -> bool:
+    ends = (outcome(position.after(cell)) for cell in legal_cells(position))
+    return any(end is not None and end.winner is not None for end in ends)
+
+
+def test_a_level_beats_the_one_far_below() -> None:
+    score = 0.0
+    for seed in range(6):
+        for black, white, me in ((7, 2, Side.BLACK), (2, 7, Side.WHITE)):
+            winner = play(Layout.shuffled(seed), black, white, seed)
+            score += 1.0 if winner is me else 0.5 if winner is None else 0.0
+    assert score >= 9
+
+
+def test_a_limit_in_time_is_kept() -> None:
+    position = Position(Layout.shuffled(2))
+    levels.choose(position, 8, seed=1, seconds=0.05)
+    started = time.perf_counter()
+    levels.choose(position, 8, seed=1, seconds=0.2)
+    assert time.perf_counter() - started < 1.5
+
+
+def test_a_forced_move_needs_no_thought() -> None:
+    for seed in range(200):
+        position, rng = Position(Layout.shuffled(seed)), Random(seed)
+        while len(legal := legal_cells(position)) > 1:
+            position = position.after(rng.choice(legal))
+        if len(legal) == 1:
+            assert levels.choose(position, 8, seed=0) == legal[0]
+            return
+    raise AssertionError("no forced move in 200 games")
+
+
+def test_there_is_nothing_to_choose_when_the_game_is_over() -> None:
+    position, rng = Position(Layout.shuffled(1)), Random(1)
+    while legal := legal_cells(position):
+        position = position.after(rng.choice(legal))
+    with pytest.raises(ValueError, match="the game is over"):
+        levels.choose(position, 1, seed=0)
+
+
+def test_the_levels_are_named_and_measured_in_order() -> None:
+    assert [strength.level for strength in STRENGTHS] == list(range(1, 9))
+    assert len({strength.name for strength in STRENGTHS}) == 8
+    kernel_levels = [strength for strength in STRENGTHS if strength.needs_kernel]
+    assert [strength.level for strength in kernel_levels] == [4, 5, 6, 7, 8]
+    nodes = [strength.nodes for strength in kernel_levels]
+    assert nodes == sorted(nodes)
+
+
+WITHOUT_NUMBA = """
+import sys
+sys.modules["numba"] = None
+from kamon import Layout, Position
+from kamon.engine import levels
+position = Position(Layout.shuffled(1))
+print([levels.choose(position, level, seed=1) in range(37) for level in (1, 2, 3)])
+try:
+    levels.choose(position, 4, seed=1)
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_the_easy_levels_need_no_numba_and_the_others_say_what_is_missing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_NUMBA], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "[True, True, True]",
+        (
+            "EngineMissingError the engine needs numba, which is not installed here: "
+            "pip install numba; levels 1 to 3 play without it"
+        ),
+    ]
