@@ -43,6 +43,8 @@ _PIPS: Final[dict[int, tuple[float, tuple[tuple[float, float], ...]]]] = {
 # A leaf to lie on: a circle with a notch.
 _LILY_PAD: Final = "M24,-32A40,40 0 1 0 33,-23L17,-14Z"
 
+_PAWN: Final = "M-19,27C-19,14 -9,10 -8,-4L8,-4C9,10 19,14 19,27Q0,36 -19,27Z"
+
 # The enclosures in which Japanese crests are set tell the suits apart without their colours.
 _ROUND: Final = 34.0
 
@@ -155,6 +157,22 @@ def centre(cell: int) -> tuple[float, float]:
     """Return the middle of a cell in the picture's units."""
     letter, row = COORDINATES[cell]
     return _STEP * (letter - row / 2 - 1.5), RADIUS * 1.5 * (row - 3)
+
+
+def measures() -> dict[str, object]:
+    """Return the shapes and measures of a picture, for a page that draws boards itself."""
+    return {
+        "radius": RADIUS,
+        "view": [-_WIDTH / 2, -_HEIGHT / 2, _WIDTH, _HEIGHT],
+        "centres": {CELL_NAMES[cell]: [round(at, 1) for at in centre(cell)] for cell in CELLS},
+        "frame": [_FRAME_INNER, _FRAME_OUTER],
+        "enclosures": _ENCLOSURES,
+        "scales": _SYMBOL_SCALE,
+        "pips": _PIPS,
+        "pad": _LILY_PAD,
+        "pawn": _PAWN,
+        "pile": _PILE_AT,
+    }
 
 
 # --- Words for screen readers ---------------------------------------------------------------
@@ -368,10 +386,9 @@ class _Painter:
 
     def _pawn(self, owner: Side) -> str:
         stone = self.palette.stones[owner]
-        body = "M-19,27C-19,14 -9,10 -8,-4L8,-4C9,10 19,14 19,27Q0,36 -19,27Z"
         return (
             f'<g fill="{stone.fill}" stroke="{stone.rim}" stroke-width="3" '
-            f'stroke-linejoin="round"><path d="{body}"/><ellipse cy="-5" rx="14" ry="5"/>'
+            f'stroke-linejoin="round"><path d="{_PAWN}"/><ellipse cy="-5" rx="14" ry="5"/>'
             f'<circle cy="-20" r="13"/></g>'
             f'<path d="M-6,-25A8,8 0 0 1 3,-28" fill="none" stroke="{stone.shine}" '
             'stroke-width="3" stroke-linecap="round"/>'

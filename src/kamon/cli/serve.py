@@ -1,0 +1,66 @@
+"""``kamon serve``: the web page, for this machine or for the world."""
+
+import threading
+import webbrowser
+from typing import Annotated
+
+import typer
+
+EXAMPLES = """Examples:
+
+\b
+  kamon serve --open                     play on this machine
+  kamon serve --host 0.0.0.0 --port 80   host a server; see docs/hosting.md"""
+
+
+def run(  # noqa: PLR0913 - each is an option that a host sets
+    *,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any.")] = 8037,
+    database: Annotated[
+        str | None, typer.Option(help="SQLAlchemy's URL; a file in your data folder by default.")
+    ] = None,
+    public_url: Annotated[
+        str | None, typer.Option(help="The address under which people reach the server.")
+    ] = None,
+    trusted_proxy: Annotated[
+        str | None, typer.Option(help="The address of a proxy whose forwarded headers are true.")
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes in which the computer thinks.")
+    ] = 1,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the page.")] = False,
+) -> None:
+    """Serve the web page."""
+    # The other commands must not pay for the server.
+    import socket  # noqa: PLC0415
+
+    import uvicorn  # noqa: PLC0415
+
+    from kamon.web.app import create_app  # noqa: PLC0415
+    from kamon.web.settings import Settings, default_database  # noqa: PLC0415
+
+    settings = Settings(database or default_database(), public_url, trusted_proxy, workers=workers)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        raise typer.BadParameter(f"cannot listen on {host}:{port}: {error.strerror}") from None
+    shown = f"[{host}]" if ":" in host else host
+    address = public_url or f"http://{shown}:{listener.getsockname()[1]}"
+    typer.echo(f"Kamon is at {address} (Ctrl-C ends it)")
+    if open_browser:
+        threading.Timer(1.0, webbrowser.open, [address]).start()
+    config = uvicorn.Config(
+        create_app(settings),
+        log_level="warning",
+        ws="websockets-sansio",
+        ws_per_message_deflate=False,
+        ws_max_size=4096,
+        proxy_headers=trusted_proxy is not None,
+        forwarded_allow_ips=trusted_proxy,
+        server_header=False,
+    )
+    uvicorn.Server(config).run(sockets=[listener])

@@ -1,0 +1,477 @@
+"""The web server: one readable table of routes, each of which only translates."""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from fastapi import (
+    APIRouter,
+    Depends,
+    FastAPI,
+    HTTPException,
+    Query,
+    Request,
+    WebSocket,
+)
+from fastapi import (
+    Path as PathParam,
+)
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import (
+    JSONResponse,
+    PlainTextResponse,
+    Response,
+)
+from fastapi.staticfiles import StaticFiles
+from starlette.requests import HTTPConnection
+
+from kamon import __version__
+from kamon.editions import EDITIONS
+from kamon.errors import KamonError
+from kamon.layout import SEED_LIMIT, Layout
+from kamon.notation import parse_layout
+from kamon.position import Side
+from kamon.record import format_record
+from kamon.render import svg
+from kamon.web import identity, pages, rooms, views
+from kamon.web.budgets import BudgetError, Budgets
+from kamon.web.bus import Bus, Table
+from kamon.web.clocks import Control
+from kamon.web.identity import Visitor
+from kamon.web.messages import (
+    Answer,
+    ErrorAnswer,
+    GameCommand,
+    GameId,
+    NewGame,
+    NewIdentity,
+    Takeover,
+)
+from kamon.web.rooms import Command, RoomError, Seat
+from kamon.web.settings import Settings
+from kamon.web.socket import serve_socket
+from kamon.web.store import Store
+from kamon.web.thinkers import Thinkers
+
+STATIC: Final = Path(__file__).parent / "static"
+BODY_LIMIT: Final = 16_384
+HANDOVER_AGE: Final = 15 * 60 * 1000
+STATUS_OF: Final = {
+    "no-such-game": 404,
+    "not-found": 404,
+    "bad-secret": 401,
+    "not-your-seat": 403,
+    "bad-origin": 403,
+    "bad-message": 422,
+    "bad-layout": 422,
+    "too-large": 413,
+    "too-many": 429,
+    "storage": 503,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the routes share."""
+
+    settings: Settings
+    bus: Bus
+    budgets: Budgets
+    thinkers: Thinkers
+
+    def origins(self, connection: HTTPConnection) -> list[str]:
+        """List the origins that are our own page."""
+        if self.settings.public_url:
+            return [self.settings.public_url]
+        host = connection.headers.get("host", "")
+        return [f"http://{host}", f"https://{host}"] if host else []
+
+    def visitor(self, connection: HTTPConnection, *, changes: bool) -> Visitor:
+        """Find out who asks, and refuse changes that do not come from our own page."""
+        found = identity.visitor(connection.headers, connection.cookies)
+        if changes:
+            identity.require_origin(found, connection.headers, self.origins(connection))
+        return found
+
+    def base_url(self, connection: HTTPConnection) -> str:
+        """Return the address under which people reach us."""
+        return (self.settings.public_url or str(connection.base_url)).rstrip("/")
+
+    def view(self, table: Table, sides: frozenset[Side]) -> dict[str, Any]:
+        """Tell a table to somebody."""
+        bus = self.bus
+        return views.room_view(
+            table.room,
+            sides=sides,
+            present={side.value: bus.present(table, side) for side in Side},
+            absent={side.value: self._away(table, side) for side in Side},
+            now=bus.now(),
+            watchers=sum(not watcher.sides for watcher in table.watchers),
+        )
+
+    def _away(self, table: Table, side: Side) -> int | None:
+        since = self.bus.absent_since(table, side)
+        return None if since is None else self.bus.now() - since
+
+    async def obey(self, table: Table, visitor: Visitor, command: GameCommand) -> tuple[Any, Any]:
+        """Do what a client asks for in a game."""
+        sides = visitor.sides(table.holders)
+        data = {key: value for key, value in command.data.model_dump().items() if value is not None}
+        holders: list[tuple[Side, str]] = []
+        room = table.newest
+        if command.do == "join" and visitor.holder is not None:
+            open_side = Side.BLACK if room.black.kind == "open" else Side.WHITE
+            holders = [(open_side, visitor.holder)]
+        elif command.do == "join":
+            raise RoomError("not-your-seat", "joining needs a secret: allow cookies, or send one")
+        if command.do in ("offer", "accept") and data.get("what") == "rematch":
+            data["next_id"] = await self._next_game(table, command, sides)
+        absent = None
+        if command.do == "claim" and sides:
+            absent = self.bus.absent_since(table, next(iter(sides)).other)
+        request = Command(command.do, sides, data, command.after, command.id, absent)
+        return await self.bus.submit(table.room.id, request, holders)
+
+    async def _next_game(
+        self, table: Table, command: GameCommand, sides: frozenset[Side]
+    ) -> str | None:
+        """Set the next game up where this command makes a rematch: sides swapped, same people."""
+        room = table.newest
+        if room.next_id is not None or not sides or room.status not in ("over", "aborted"):
+            return None
+        mine = next(iter(sorted(sides, key=lambda side: side.value)))
+        computer = "computer" in (room.black.kind, room.white.kind)
+        offered = room.offers.get("rematch")
+        if not (room.shared or computer or offered is mine.other):
+            return None
+        offer = next(
+            (
+                e
+                for e in reversed(table.events)
+                if e.kind == "offered" and e.data["what"] == "rematch"
+            ),
+            None,
+        )
+        board = command.data.board or (offer.data.get("board") if offer else None) or "new"
+        layout = room.layout if board == "same" else Layout.shuffled(secrets.randbelow(SEED_LIMIT))
+        first = rooms.set_up(
+            layout,
+            room.control,
+            {side: room.seat(side.other) for side in Side},
+            self.bus.now(),
+            shared=room.shared,
+        )
+        swapped = [(side.other, holder) for side, holder in table.holders]
+        created = await self.bus.create(first, swapped)
+        return created.id
+
+
+def _services(connection: HTTPConnection) -> Services:
+    services: Services = connection.app.state.services
+    return services
+
+
+ServicesParam = Annotated[Services, Depends(_services)]
+
+
+def client_of(connection: HTTPConnection) -> str:
+    """Name whom a budget belongs to. Behind a trusted proxy uvicorn has set the address."""
+    return connection.client.host if connection.client else "unknown"
+
+
+# --- Games over HTTP ------------------------------------------------------------------------
+
+api = APIRouter(
+    prefix="/api",
+    responses={
+        status: {"model": ErrorAnswer} for status in (400, 401, 403, 404, 409, 413, 422, 429, 503)
+    },
+)
+GamePath = Annotated[GameId, PathParam()]
+
+
+@api.get("/health")
+async def health(services: ServicesParam) -> Answer:
+    """Tell whether the server and its database are well."""
+    well = await asyncio.to_thread(services.bus.store.healthy)
+    return {"ok": well, "version": __version__, "thinking": services.thinkers.busy}
+
+
+@api.post("/identity", status_code=201)
+async def new_identity(request: Request, services: ServicesParam) -> NewIdentity:
+    """Make a secret for a program, which sends it as ``Authorization: Bearer SECRET``."""
+    services.budgets.spend(client_of(request), "games")
+    return NewIdentity(secret=identity.new_secret())
+
+
+@api.post("/games", status_code=201)
+async def new_game(game: NewGame, request: Request, services: ServicesParam) -> Answer:
+    """Set a game up and take a seat in it."""
+    visitor = services.visitor(request, changes=True)
+    if visitor.holder is None:
+        raise RoomError(
+            "bad-secret", "a game needs somebody who plays: allow cookies, or send a secret"
+        )
+    services.budgets.spend(client_of(request), "games")
+    layout = _layout(game)
+    control = _control(game.control)
+    mine = Side(game.side) if game.side != "random" else secrets.choice(list(Side))
+    me, shared = Seat("person", game.name), game.against == "self"
+    other = Seat("computer", "", game.level) if game.against == "computer" else Seat()
+    seats = {mine: me, mine.other: me if shared else other}
+    first = rooms.set_up(
+        layout, control, seats, services.bus.now(), shared=shared, listed=game.against == "anyone"
+    )
+    holders = [(side, visitor.holder) for side in Side if side is mine or shared]
+    room = await services.bus.create(first, holders)
+    table = await services.bus.table(room.id)
+    return services.view(table, visitor.sides(table.holders))
+
+
+def _layout(game: NewGame) -> Layout:
+    if game.layout is not None and game.seed is not None:
+        raise RoomError("bad-message", "a layout or a seed, not both")
+    try:
+        if game.layout is not None:
+            return parse_layout(game.layout.strip())
+        number = secrets.randbelow(SEED_LIMIT) if game.seed is None else int(game.seed)
+        return Layout.shuffled(number)
+    except ValueError as error:
+        raise RoomError("bad-layout", str(error)) from None
+
+
+def _control(text: str) -> Control:
+    try:
+        return Control.parse(text)
+    except KamonError as error:
+        raise RoomError("bad-message", str(error)) from None
+
+
+@api.get("/games")
+async def list_games(
+    request: Request,
+    services: ServicesParam,
+    which: Annotated[str, Query(pattern="^(mine|open)$")] = "mine",
+    limit: Annotated[int, Query(ge=1, le=100)] = 30,
+    before: Annotated[int | None, Query(ge=0, le=2**53)] = None,
+) -> Answer:
+    """List the visitor's own games, or those that wait for an opponent."""
+    services.budgets.spend(client_of(request), "requests")
+    visitor = services.visitor(request, changes=False)
+    store = services.bus.store
+    if which == "open":
+        ids = await asyncio.to_thread(store.open_games, limit)
+    elif visitor.holder is not None:
+        ids = await asyncio.to_thread(store.games_of, visitor.holder, limit, before)
+    else:
+        ids = []
+    tables = [await services.bus.table(each) for each in ids]
+    now = services.bus.now()
+    return {
+        "games": [views.summary(each.room, visitor.sides(each.holders), now) for each in tables]
+    }
+
+
+@api.get("/games/{game}")
+async def show_game(game: GamePath, request: Request, services: ServicesParam) -> Answer:
+    """Tell a game and everything that has happened in it."""
+    services.budgets.spend(client_of(request), "requests")
+    visitor = services.visitor(request, changes=False)
+    table = await services.bus.table(game)
+    view = services.view(table, visitor.sides(table.holders))
+    return {"view": view, "events": views.events_view(table.events)}
+
+
+@api.post("/games/{game}/commands")
+async def command_game(
+    game: GamePath, command: GameCommand, request: Request, services: ServicesParam
+) -> Answer:
+    """Do something in a game. Answered when it is safely written."""
+    visitor = services.visitor(request, changes=True)
+    services.budgets.spend(client_of(request), "messages")
+    table = await services.bus.table(game)
+    room, events = await services.obey(table, visitor, command)
+    return {"number": room.number, "events": views.events_view(events)}
+
+
+@api.get("/games/{game}/positions/{ply}")
+async def show_position(
+    game: GamePath,
+    ply: Annotated[int, PathParam(ge=0, le=36)],
+    request: Request,
+    services: ServicesParam,
+) -> Answer:
+    """Tell the board as it was after so many moves."""
+    services.budgets.spend(client_of(request), "requests")
+    room = (await services.bus.table(game)).room
+    if ply >= len(room.positions):
+        raise RoomError("not-found", f"the game has {len(room.moves)} moves")
+    return views.board_view(room.positions[ply])
+
+
+@api.get("/games/{game}/record", response_class=PlainTextResponse)
+async def show_record(game: GamePath, services: ServicesParam) -> Response:
+    """Give the game as a record (PGN)."""
+    room = (await services.bus.table(game)).room
+    name = f'attachment; filename="kamon-{room.id}.pgn"'
+    return PlainTextResponse(
+        format_record(room.game()),
+        media_type="application/vnd.chess-pgn; charset=utf-8",
+        headers={"Content-Disposition": name},
+    )
+
+
+@api.get("/games/{game}/picture.svg")
+async def show_picture(
+    game: GamePath,
+    request: Request,
+    services: ServicesParam,
+    edition: Annotated[str, Query(pattern="^(2020|2007)$")] = "2020",
+    theme: Annotated[str, Query(pattern="^(light|dark)$")] = "light",
+) -> Response:
+    """Draw the game as it stands."""
+    services.budgets.spend(client_of(request), "pictures")
+    position = (await services.bus.table(game)).room.position
+    drawn = svg.draw(
+        position, edition=EDITIONS[edition], theme="dark" if theme == "dark" else "light"
+    )
+    return Response(drawn, media_type="image/svg+xml")
+
+
+@api.get("/games/{game}/invitation.svg")
+async def show_invitation(game: GamePath, request: Request, services: ServicesParam) -> Response:
+    """Draw the game's address as a QR code."""
+    services.budgets.spend(client_of(request), "pictures")
+    await services.bus.table(game)
+    address = f"{services.base_url(request)}/game/{game}"
+    return Response(pages.qr_code(address), media_type="image/svg+xml")
+
+
+@api.post("/games/{game}/handover")
+async def hand_over(game: GamePath, request: Request, services: ServicesParam) -> Answer:
+    """Make a one-time link that carries the visitor's seat to another device."""
+    visitor = services.visitor(request, changes=True)
+    services.budgets.spend(client_of(request), "games")
+    table = await services.bus.table(game)
+    sides = visitor.sides(table.holders)
+    if not sides:
+        raise RoomError("not-your-seat", "you have no seat in this game")
+    token = identity.new_secret()
+    # A seat at one screen has both sides; the link carries the first, and finds the other.
+    side = next(iter(sorted(sides, key=lambda each: each.value)))
+    expires = services.bus.now() + HANDOVER_AGE
+    await asyncio.to_thread(
+        services.bus.store.hand_over, identity.hashed(token), game, side, expires
+    )
+    # Behind the # it stays in the browser: in no log, and in no Referer.
+    address = f"{services.base_url(request)}/handover#{token}"
+    return {"address": address, "picture": pages.qr_code(address), "minutes": HANDOVER_AGE // 60000}
+
+
+@api.post("/handover")
+async def take_over(takeover: Takeover, request: Request, services: ServicesParam) -> Answer:
+    """Spend a one-time link: this device may play for the seat from now on."""
+    visitor = services.visitor(request, changes=True)
+    services.budgets.spend(client_of(request), "games")
+    if visitor.holder is None:
+        raise RoomError(
+            "bad-secret", "a seat needs somebody who plays: allow cookies, or send a secret"
+        )
+    found = await asyncio.to_thread(
+        services.bus.store.take_over,
+        identity.hashed(takeover.token),
+        visitor.holder,
+        services.bus.now(),
+    )
+    if found is None:
+        raise RoomError("bad-handover", "this link has been used, or is too old")
+    game, side = found
+    table = await services.bus.table(game)
+    if (side, visitor.holder) not in table.holders:
+        table.holders.append((side, visitor.holder))
+    return {"game": game}
+
+
+# --- The application ------------------------------------------------------------------------
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """Build a server. Nothing is opened until it starts."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        folder = settings.database_folder()
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        store = Store(settings.database)
+        store.migrate()
+        async with Bus(store).running() as bus, Thinkers(bus, settings.workers) as thinkers:
+            budgets = Budgets(scale=settings.budget_scale)
+            app.state.services = Services(settings, bus, budgets, thinkers)
+            yield
+        store.close()
+
+    app = FastAPI(
+        title="Kamon",
+        version=__version__,
+        description="Play Kamon. See docs/protocol.md for the WebSocket.",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
+    app.include_router(api)
+    app.include_router(pages.router)
+    app.add_api_websocket_route("/ws", _socket)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.middleware("http")(_guard)
+    app.add_exception_handler(RoomError, _room_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)
+    return app
+
+
+async def _socket(socket: WebSocket) -> None:
+    await serve_socket(socket, _services(socket), client_of(socket))
+
+
+async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+    """Bound what comes in, and say to the browser what our pages may do."""
+    length = request.headers.get("content-length", "0")
+    if not length.isdigit() or int(length) > BODY_LIMIT or "transfer-encoding" in request.headers:
+        response: Response = _error("too-large", f"a request has at most {BODY_LIMIT} bytes")
+    else:
+        response = await call_next(request)
+    for name, value in pages.HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response
+
+
+def _error(code: str, message: str, retry: int | None = None) -> JSONResponse:
+    headers = {"Retry-After": str(retry)} if retry else None
+    answer = ErrorAnswer(code=code, message=message, retry=retry)
+    return JSONResponse(
+        answer.model_dump(exclude_none=True), STATUS_OF.get(code, 409), headers=headers
+    )
+
+
+async def _room_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RoomError)  # noqa: S101 - it is registered for these
+    retry = error.retry if isinstance(error, BudgetError) else None
+    return _error(error.code, error.message, retry)
+
+
+async def _validation_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for these
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return _error("bad-message", f"{place}: {first['msg']}")
+
+
+async def _http_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for these
+    return _error("not-found" if error.status_code == 404 else "bad-message", str(error.detail))  # noqa: PLR2004

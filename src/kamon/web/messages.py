@@ -1,0 +1,94 @@
+"""What programs and pages may send us. Strict: ``false`` is no number, and ``"1"`` is none."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Name = Annotated[str, StringConstraints(max_length=40, strip_whitespace=True)]
+GameId = Annotated[str, StringConstraints(pattern=r"^[0-9a-hjkmnp-tv-z]{12}$")]
+CommandId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
+SideName = Literal["black", "white"]
+
+
+class Strict(BaseModel):
+    """No guesses, nothing unknown."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class NewGame(Strict):
+    """A game to set up. Of ``layout`` and ``seed`` at most one; without either it is shuffled."""
+
+    against: Literal["computer", "friend", "anyone", "self"] = "computer"
+    side: Literal["black", "white", "random"] = "random"
+    level: Annotated[int, Field(ge=1, le=8)] = 3
+    control: Annotated[str, StringConstraints(max_length=20)] = "-"
+    layout: Annotated[str, StringConstraints(max_length=200)] | None = None
+    # A seed goes to 2^64 - 1, beyond what JavaScript can count, so it may come as text.
+    seed: Annotated[str, StringConstraints(pattern=r"^\d{1,20}$")] | None = None
+    name: Name = ""
+
+
+class CommandData(Strict):
+    """What a command needs to know."""
+
+    cell: Annotated[str, StringConstraints(max_length=2)] | None = None
+    what: Literal["draw", "takeback", "rematch"] | None = None
+    board: Literal["same", "new"] | None = None
+    name: Name | None = None
+
+
+class GameCommand(Strict):
+    """Something to do in a game. ``id`` makes it happen once however often it is sent."""
+
+    do: Literal["join", "move", "resign", "abort", "offer", "accept", "decline", "claim"]
+    id: CommandId
+    after: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    data: CommandData = CommandData()
+
+
+class Takeover(Strict):
+    """A one-time token that carries a seat to this device."""
+
+    token: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{43}$")]
+
+
+class Watch(Strict):
+    """Begin to watch a game, having seen its events up to a number."""
+
+    type: Literal["watch"]
+    game: GameId
+    after: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+
+
+class Do(GameCommand):
+    """A command over the socket."""
+
+    type: Literal["do"]
+    game: GameId
+
+
+class Ping(Strict):
+    """Somebody wants to know whether we are there."""
+
+    type: Literal["ping"]
+
+
+SocketMessage = Annotated[Watch | Do | Ping, Field(discriminator="type")]
+
+
+class ErrorAnswer(BaseModel):
+    """What went wrong: a code to translate, and a sentence in English."""
+
+    code: str
+    message: str
+    retry: int | None = None
+
+
+class NewIdentity(BaseModel):
+    """A secret for a program that plays."""
+
+    secret: str
+
+
+Answer = dict[str, Any]

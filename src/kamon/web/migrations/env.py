@@ -1,0 +1,13 @@
+"""Alembic's way in: the store hands over its connection."""
+
+from alembic import context
+
+from kamon.web.store import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

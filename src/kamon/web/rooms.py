@@ -1,0 +1,465 @@
+"""Rooms: a game between two seats, told as numbered events. Knows nothing of HTTP or databases.
+
+A command asks for something; ``decide`` answers with the events that it causes, or a ``RoomError``;
+``evolve`` turns a room and an event into the next room. Both are pure, so a room is exactly the sum
+of its events: what was stored is what is played on after a restart. ``step`` does both at once.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any, Final, Literal
+
+from kamon import rules
+from kamon.errors import IllegalMoveError, KamonError
+from kamon.game import Game, OffBoard, Result
+from kamon.layout import Layout
+from kamon.notation import format_cell, format_layout, parse_cell, parse_layout
+from kamon.position import Position, Side
+from kamon.web.clocks import Clock, Control
+
+# How long an opponent must have been away before a clocked game can be claimed.
+ABSENCE: Final = 120_000
+ABORT_PLIES: Final = 2
+
+Offer = Literal["draw", "takeback", "rematch"]
+Status = Literal["waiting", "playing", "over", "aborted"]
+
+
+class RoomError(KamonError):
+    """A command that cannot be obeyed; ``code`` is what the page translates."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Who sits on a side: nobody yet, a person, or the computer at a level."""
+
+    kind: Literal["open", "person", "computer"] = "open"
+    name: str = ""
+    level: int = 0
+
+    def data(self) -> dict[str, Any]:
+        """Turn a seat into plain values."""
+        return {"kind": self.kind, "name": self.name, "level": self.level}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a game; ``command`` is the id under which a client asked."""
+
+    number: int
+    at: int
+    kind: str
+    data: dict[str, Any]
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something that a seat, or the server, asks of a room.
+
+    ``sides`` are the sides that whoever asks may play for. ``after`` is the number of the last
+    event that they had seen; None where it does not matter. ``absent`` tells since when the
+    opponent has been away, if they are.
+    """
+
+    do: str
+    sides: frozenset[Side] = frozenset()
+    data: dict[str, Any] = field(default_factory=dict)
+    after: int | None = None
+    id: str | None = None
+    absent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A game as its events have made it."""
+
+    id: str
+    layout: Layout
+    control: Control
+    black: Seat
+    white: Seat
+    shared: bool = False
+    listed: bool = False
+    number: int = 0
+    moves: tuple[int, ...] = ()
+    positions: tuple[Position, ...] = ()
+    clocks: tuple[Clock, ...] = ()
+    board_number: int = 0
+    offers: dict[str, Side] = field(default_factory=dict)
+    result: Result | None = None
+    aborted: bool = False
+    next_id: str | None = None
+    updated: int = 0
+    commands: frozenset[str] = frozenset()
+
+    @property
+    def position(self) -> Position:
+        """The position now."""
+        return self.positions[-1]
+
+    @property
+    def clock(self) -> Clock:
+        """The clock now."""
+        return self.clocks[-1]
+
+    @property
+    def status(self) -> Status:
+        """Where the game stands."""
+        if self.aborted:
+            return "aborted"
+        if self.result is not None:
+            return "over"
+        return "waiting" if "open" in (self.black.kind, self.white.kind) else "playing"
+
+    @property
+    def turn(self) -> Side | None:
+        """Whose turn it is, while there is play."""
+        return self.position.turn if self.status == "playing" else None
+
+    def seat(self, side: Side) -> Seat:
+        """Return the seat of a side."""
+        return self.black if side is Side.BLACK else self.white
+
+    def computer_to_move(self) -> bool:
+        """Tell whether the computer must think now."""
+        return self.turn is not None and self.seat(self.turn).kind == "computer"
+
+    def game(self) -> Game:
+        """Return the game as a record has it."""
+        game = Game(self.layout, self.moves)
+        for node, clock in zip(game.main_line(), self.clocks[1:], strict=True):
+            if self.control.timed:
+                mover = node.position.turn.other
+                node.clock = clock.black if mover is Side.BLACK else clock.white
+        game.tags = {"Black": self._tag(self.black), "White": self._tag(self.white)}
+        game.tags["TimeControl"] = str(self.control)
+        if self.result is not None and game.result is None:
+            game.end_off_board(self.result.winner, OffBoard(self.result.termination))
+        return game
+
+    @staticmethod
+    def _tag(seat: Seat) -> str:
+        return f"Computer, level {seat.level}" if seat.kind == "computer" else seat.name or "?"
+
+
+# --- Deciding -------------------------------------------------------------------------------
+
+
+def step(room: Room, command: Command, now: int) -> tuple[Room, Room, tuple[Event, ...]]:
+    """Obey a command: the old room, the new room, and the events between them."""
+    events = decide(room, command, now)
+    return room, reduce(evolve, events, room), events
+
+
+def decide(room: Room, command: Command, now: int) -> tuple[Event, ...]:
+    """Say what follows from a command, or raise a ``RoomError``."""
+    if command.do not in _DECISIONS:
+        raise RoomError("unknown-command", f"there is no command {command.do!r}")
+    if command.do not in _SERVER_COMMANDS and command.do != "join" and not command.sides:
+        raise RoomError("not-your-seat", "you watch this game and have no seat in it")
+    facts = _DECISIONS[command.do](room, command, now)
+    return tuple(
+        Event(number, now, kind, data, command.id if number == room.number + 1 else None)
+        for number, (kind, data) in enumerate(facts, room.number + 1)
+    )
+
+
+Facts = list[tuple[str, dict[str, Any]]]
+
+
+def _decide_join(room: Room, command: Command, _: int) -> Facts:
+    if room.status != "waiting":
+        raise RoomError("seat-taken", "both seats are taken")
+    if command.sides:
+        raise RoomError("own-game", "you have a seat in this game already")
+    side = Side.BLACK if room.black.kind == "open" else Side.WHITE
+    return [("joined", {"side": side.value, "name": command.data.get("name", "")})]
+
+
+def _decide_move(room: Room, command: Command, now: int) -> Facts:
+    turn = _playing(room)
+    if turn not in command.sides:
+        raise RoomError("not-your-turn", "it is not your turn")
+    if command.after is not None and command.after < room.board_number:
+        raise RoomError("stale", "the game has gone on since: look at the board again")
+    flag = room.clock.flag(turn)
+    if flag is not None and now >= flag:
+        return _ended(turn.other, OffBoard.TIME.value)
+    try:
+        cell = parse_cell(str(command.data.get("cell")))
+        position = rules.play(room.position, cell)
+    except IllegalMoveError as error:
+        raise RoomError("illegal-move", error.message) from None
+    except KamonError as error:
+        raise RoomError("bad-message", error.message) from None
+    facts: Facts = [("moved", {"cell": format_cell(cell)})]
+    outcome = rules.outcome(position)
+    if outcome is not None:
+        facts += _ended(outcome.winner, "+".join(by.value for by in outcome.by))
+    return facts
+
+
+def _decide_resign(room: Room, command: Command, _: int) -> Facts:
+    turn = _playing(room)
+    # At one screen it is the side to move that gives up.
+    side = turn if turn in command.sides else next(iter(command.sides))
+    return _ended(side.other, OffBoard.RESIGNATION.value)
+
+
+def _decide_abort(room: Room, command: Command, _: int) -> Facts:
+    if room.status not in ("waiting", "playing"):
+        raise RoomError("game-over", "the game is over")
+    if len(room.moves) >= ABORT_PLIES and not room.shared:
+        raise RoomError("cannot-abort", "a game can be aborted only before the second move")
+    return [("aborted", {"side": next(iter(command.sides)).value})]
+
+
+def _decide_offer(room: Room, command: Command, now: int) -> Facts:
+    what, side = _offer_of(room, command)
+    if what == "rematch":
+        _over(room)
+    else:
+        _playing(room)
+    if what == "takeback" and not _takeback_plies(room, side):
+        raise RoomError("nothing-to-take-back", "there is no move of yours to take back")
+    other = room.seat(side.other)
+    if other.kind == "computer" and what == "draw":
+        raise RoomError("no-draw", "the computer plays on")
+    if room.offers.get(what) is side:
+        raise RoomError("offered-already", "you have offered that already")
+    agreed = room.shared or other.kind == "computer" or room.offers.get(what) is side.other
+    if agreed:
+        return _agreed(room, what, side, command, now)
+    board = {"board": command.data.get("board", "new")} if what == "rematch" else {}
+    return [("offered", {"what": what, "side": side.value, **board})]
+
+
+def _decide_accept(room: Room, command: Command, now: int) -> Facts:
+    what, side = _offer_of(room, command)
+    if room.offers.get(what) is not side.other:
+        raise RoomError("no-offer", "there is no such offer to answer")
+    return _agreed(room, what, side.other, command, now)
+
+
+def _decide_decline(room: Room, command: Command, _: int) -> Facts:
+    what, side = _offer_of(room, command)
+    if what not in room.offers:
+        raise RoomError("no-offer", "there is no such offer to answer")
+    return [("declined", {"what": what, "side": side.value})]
+
+
+def _decide_claim(room: Room, command: Command, now: int) -> Facts:
+    _playing(room)
+    if not room.control.clocked or room.shared:
+        raise RoomError("cannot-claim", "only a game with a clock can be claimed")
+    if command.absent is None or now - command.absent < ABSENCE:
+        raise RoomError("cannot-claim", "your opponent has not been away for two minutes")
+    return _ended(next(iter(command.sides)), OffBoard.TIME.value)
+
+
+def _decide_flag(room: Room, _: Command, now: int) -> Facts:
+    turn = room.turn
+    flag = room.clock.flag(turn) if turn is not None else None
+    if turn is None or flag is None or now < flag:
+        return []
+    return _ended(turn.other, OffBoard.TIME.value)
+
+
+_DECISIONS: Final = {
+    "join": _decide_join,
+    "move": _decide_move,
+    "resign": _decide_resign,
+    "abort": _decide_abort,
+    "offer": _decide_offer,
+    "accept": _decide_accept,
+    "decline": _decide_decline,
+    "claim": _decide_claim,
+    "flag": _decide_flag,
+}
+_SERVER_COMMANDS: Final = frozenset({"flag"})
+CLIENT_COMMANDS: Final = frozenset(_DECISIONS) - _SERVER_COMMANDS
+
+
+def _playing(room: Room) -> Side:
+    if room.turn is not None:
+        return room.turn
+    if room.status == "waiting":
+        raise RoomError("not-started", "the game waits for an opponent")
+    raise RoomError("game-over", "the game is over")
+
+
+def _over(room: Room) -> None:
+    if room.status not in ("over", "aborted"):
+        raise RoomError("not-over", "the game is not over yet")
+    if room.next_id is not None:
+        raise RoomError("rematched", "the next game is set up already")
+
+
+def _ended(winner: Side | None, by: str) -> Facts:
+    return [("ended", {"winner": winner.value if winner else None, "by": by})]
+
+
+def _offer_of(room: Room, command: Command) -> tuple[str, Side]:
+    what = command.data.get("what")
+    if what not in ("draw", "takeback", "rematch"):
+        raise RoomError("bad-message", "an offer is a draw, a takeback or a rematch")
+    turn = room.turn
+    if turn is not None and room.shared:
+        # At one screen the last mover takes back.
+        return what, turn.other if what == "takeback" else turn
+    return what, next(iter(sorted(command.sides, key=lambda side: side.value)))
+
+
+def _takeback_plies(room: Room, side: Side) -> int:
+    """Count the plies to take back so that a side's last move is undone and it is its turn."""
+    plies = 1 if room.position.turn is side.other else 2
+    return plies if len(room.moves) >= plies else 0
+
+
+def _agreed(room: Room, what: str, asker: Side, command: Command, _: int) -> Facts:
+    if what == "draw":
+        return _ended(None, OffBoard.AGREEMENT.value)
+    if what == "takeback":
+        plies = _takeback_plies(room, asker)
+        if not plies:
+            raise RoomError("nothing-to-take-back", "there is no move to take back")
+        return [("takenback", {"ply": len(room.moves) - plies})]
+    next_id = command.data.get("next_id")
+    if not next_id:
+        raise RoomError("bad-message", "a rematch needs the id of the next game")
+    return [("rematched", {"game": next_id})]
+
+
+# --- Evolving -------------------------------------------------------------------------------
+
+
+def create(room_id: str, events: Iterable[Event]) -> Room:
+    """Build a room from its events, the first of which sets it up."""
+    first, *rest = events
+    data = first.data
+    layout = parse_layout(data["layout"])
+    control = Control.parse(data["control"])
+    room = Room(
+        id=room_id,
+        layout=layout,
+        control=control,
+        black=Seat(**data["black"]),
+        white=Seat(**data["white"]),
+        shared=data["shared"],
+        listed=data["listed"],
+        number=first.number,
+        positions=(Position(layout),),
+        clocks=(Clock.start(control),),
+        updated=first.at,
+        commands=frozenset({first.command}) if first.command else frozenset(),
+    )
+    return reduce(evolve, rest, room)
+
+
+def set_up(
+    layout: Layout,
+    control: Control,
+    seats: dict[Side, Seat],
+    now: int,
+    *,
+    shared: bool = False,
+    listed: bool = False,
+) -> Event:
+    """Return the first event of a game."""
+    data = {
+        "layout": format_layout(layout),
+        "control": str(control),
+        "black": seats[Side.BLACK].data(),
+        "white": seats[Side.WHITE].data(),
+        "shared": shared,
+        "listed": listed,
+    }
+    return Event(1, now, "created", data)
+
+
+def evolve(room: Room, event: Event) -> Room:
+    """Return the room after an event. Trusts that ``decide`` has made it."""
+    changed = _EVOLUTIONS[event.kind](room, event.data, event)
+    commands = room.commands | {event.command} if event.command else room.commands
+    return replace(changed, number=event.number, updated=event.at, commands=commands)
+
+
+def _evolve_joined(room: Room, data: dict[str, Any], _: Event) -> Room:
+    seat = Seat("person", data["name"])
+    return replace(room, black=seat) if data["side"] == "black" else replace(room, white=seat)
+
+
+def _evolve_moved(room: Room, data: dict[str, Any], event: Event) -> Room:
+    cell = parse_cell(data["cell"])
+    mover = room.position.turn
+    ply = len(room.moves) + 1
+    return replace(
+        room,
+        moves=(*room.moves, cell),
+        positions=(*room.positions, room.position.after(cell)),
+        clocks=(*room.clocks, room.clock.after_move(room.control, mover, ply, event.at)),
+        board_number=event.number,
+        offers={},
+    )
+
+
+def _evolve_takenback(room: Room, data: dict[str, Any], event: Event) -> Room:
+    ply = data["ply"]
+    restored = room.clocks[ply].running(room.control, ply, event.at)
+    return replace(
+        room,
+        moves=room.moves[:ply],
+        positions=room.positions[: ply + 1],
+        clocks=(*room.clocks[:ply], restored),
+        board_number=event.number,
+        offers={},
+    )
+
+
+def _evolve_offered(room: Room, data: dict[str, Any], _: Event) -> Room:
+    return replace(room, offers={**room.offers, data["what"]: Side(data["side"])})
+
+
+def _evolve_declined(room: Room, data: dict[str, Any], _: Event) -> Room:
+    left = {what: side for what, side in room.offers.items() if what != data["what"]}
+    return replace(room, offers=left)
+
+
+def _evolve_ended(room: Room, data: dict[str, Any], event: Event) -> Room:
+    winner = Side(data["winner"]) if data["winner"] else None
+    # The clocks stand still from here on.
+    turn = room.position.turn
+    clock = room.clock
+    stopped = Clock(*(clock.left(side, turn, event.at) for side in Side))
+    return replace(
+        room,
+        result=Result(winner, data["by"]),
+        clocks=(*room.clocks[:-1], stopped),
+        offers={},
+    )
+
+
+def _evolve_aborted(room: Room, _: dict[str, Any], __: Event) -> Room:
+    return replace(room, aborted=True, offers={})
+
+
+def _evolve_rematched(room: Room, data: dict[str, Any], _: Event) -> Room:
+    return replace(room, next_id=data["game"], offers={})
+
+
+_EVOLUTIONS: Final = {
+    "joined": _evolve_joined,
+    "moved": _evolve_moved,
+    "takenback": _evolve_takenback,
+    "offered": _evolve_offered,
+    "declined": _evolve_declined,
+    "ended": _evolve_ended,
+    "aborted": _evolve_aborted,
+    "rematched": _evolve_rematched,
+}

@@ -1,0 +1,32 @@
+"""How one server is set up."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+
+def default_database() -> str:
+    """Name the embedded database in the user's data folder."""
+    return f"sqlite:///{user_data_path('kamon', appauthor=False) / 'kamon.sqlite'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``public_url`` is how people reach the server, where that differs from what it listens on."""
+
+    database: str
+    public_url: str | None = None
+    trusted_proxy: str | None = None
+    workers: int = 1
+    # Tests and benchmarks of one machine stand for many clients.
+    budget_scale: float = 1.0
+
+    def database_folder(self) -> Path | None:
+        """Return the folder that an embedded database needs."""
+        prefix = "sqlite:///"
+        return (
+            Path(self.database.removeprefix(prefix)).parent
+            if self.database.startswith(prefix)
+            else None
+        )

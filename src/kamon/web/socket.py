@@ -1,0 +1,143 @@
+"""One WebSocket per page: what happens is pushed, and commands are answered by their id."""
+
+import asyncio
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from fastapi import WebSocket, WebSocketDisconnect
+from pydantic import TypeAdapter, ValidationError
+
+from kamon.web import views
+from kamon.web.bus import Table, Watcher
+from kamon.web.identity import Visitor
+from kamon.web.messages import Do, SocketMessage, Watch
+from kamon.web.rooms import RoomError
+
+if TYPE_CHECKING:
+    from kamon.web.app import Services
+
+FRAME_LIMIT: Final = 2_048
+_messages: Final[TypeAdapter[Any]] = TypeAdapter(SocketMessage)
+
+
+async def serve_socket(socket: WebSocket, services: "Services", client: str) -> None:
+    """Serve one page until it goes away."""
+    try:
+        visitor = services.visitor(socket, changes=True)
+        services.budgets.open_socket(client)
+    except RoomError as error:
+        # A refusal before the handshake cannot be read by a page, so it is told after it.
+        await socket.accept()
+        await _send(socket, {"type": "error", "code": error.code, "message": error.message})
+        await socket.close(1008)
+        return
+    connection = _Connection(socket, services, visitor, client)
+    try:
+        await socket.accept()
+        await connection.read()
+    except (WebSocketDisconnect, RuntimeError):
+        pass
+    finally:
+        connection.close()
+        services.budgets.close_socket(client)
+
+
+class _Connection:
+    """A page that watches at most one game at a time."""
+
+    def __init__(
+        self, socket: WebSocket, services: "Services", visitor: Visitor, client: str
+    ) -> None:
+        self.socket = socket
+        self.services = services
+        self.visitor = visitor
+        self.client = client
+        self.watched: tuple[Table, Watcher, asyncio.Task[None]] | None = None
+
+    async def read(self) -> None:
+        while True:
+            message = await self.socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            text = message.get("text")
+            reply_to = None
+            try:
+                self.services.budgets.spend(self.client, "messages")
+                reply_to = _id_of(text)
+                await self._obey(_parse(text))
+            except RoomError as error:
+                answer = {"type": "error", "id": reply_to, "code": error.code}
+                await _send(self.socket, {**answer, "message": error.message})
+
+    async def _obey(self, message: Any) -> None:  # noqa: ANN401 - one of SocketMessage
+        if isinstance(message, Watch):
+            await self._watch(message)
+        elif isinstance(message, Do):
+            table = await self.services.bus.table(message.game)
+            room, _ = await self.services.obey(table, self.visitor, message)
+            if message.do == "join" and self.watched and self.watched[0] is table:
+                # The watcher has a seat now, and must be seen as its player.
+                await self._watch(Watch(type="watch", game=message.game, after=room.number))
+            await _send(self.socket, {"type": "done", "id": message.id, "number": room.number})
+        else:
+            await _send(self.socket, {"type": "pong"})
+
+    async def _watch(self, message: Watch) -> None:
+        self.close()
+        bus = self.services.bus
+        table = await bus.table(message.game)
+        sides = self.visitor.sides(table.holders)
+        watcher = bus.watch(table, sides)
+        missed = [event for event in table.events if event.number > message.after]
+        await self._tell(table, watcher, missed)
+        task = asyncio.create_task(self._push(table, watcher))
+        self.watched = table, watcher, task
+        self.services.thinkers.consider(table.room)
+
+    async def _push(self, table: Table, watcher: Watcher) -> None:
+        while (news := await watcher.queue.get()) is not None:
+            await self._tell(table, watcher, list(news[1]))
+        # This page did not keep up. It comes back by itself and gets what it missed.
+        with contextlib.suppress(RuntimeError):
+            await self.socket.close(1013)
+
+    async def _tell(self, table: Table, watcher: Watcher, events: list[Any]) -> None:
+        view = self.services.view(table, watcher.sides)
+        answer = {"type": "room", "game": table.room.id, "view": view}
+        await _send(self.socket, {**answer, "events": views.events_view(events)})
+
+    def close(self) -> None:
+        if self.watched is not None:
+            table, watcher, task = self.watched
+            task.cancel()
+            self.services.bus.leave(table, watcher)
+            self.watched = None
+
+
+async def _send(socket: WebSocket, message: dict[str, Any]) -> None:
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        await socket.send_text(json.dumps(message, separators=(",", ":")))
+
+
+def _parse(text: str | None) -> Any:  # noqa: ANN401 - one of SocketMessage
+    if text is None or len(text) > FRAME_LIMIT:
+        raise RoomError("too-large", f"a message is text of at most {FRAME_LIMIT} characters")
+    try:
+        return _messages.validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise RoomError("bad-message", f"{place}: {first['msg']}") from None
+
+
+def _id_of(text: str | None) -> str | None:
+    """Find the id that an answer must name, even where the rest is wrong."""
+    if text is None or len(text) > FRAME_LIMIT:
+        return None
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return None
+    found = data.get("id") if isinstance(data, dict) else None
+    return found if isinstance(found, str) and len(found) <= 64 else None  # noqa: PLR2004

@@ -1,0 +1,83 @@
+// What the server tells the page (docs/protocol.md).
+export type Side = "black" | "white";
+export type EditionName = "2020" | "2007";
+
+export interface Link { colour: "green" | "blue" | "yellow"; chain: string[] }
+export interface Outcome {
+  winner: Side | null;
+  by: string[];
+  links: Link[];
+  ring: string[];
+  enclosed: string[];
+  needed: { symbol: string; suit: number } | null;
+}
+export interface Board {
+  tokens: string[];
+  stones: string;
+  last: string | null;
+  turn: Side | null;
+  need: string | null;
+  legal: string[];
+  replies: Record<string, string[]>;
+  outcome: Outcome | null;
+}
+export interface Seat { kind: "open" | "person" | "computer"; name: string; level: number }
+export interface Assistance { threats: string[]; losing: string[]; winning: string[] }
+export interface RoomView {
+  id: string;
+  number: number;
+  status: "waiting" | "playing" | "over" | "aborted";
+  you: Side[];
+  shared: boolean;
+  listed: boolean;
+  seats: Record<Side, Seat>;
+  present: Record<Side, boolean>;
+  absent: Record<Side, number | null>;
+  watchers: number;
+  layout: string;
+  moves: string[];
+  board: Board;
+  result: { winner: Side | null; by: string } | null;
+  offers: Record<string, Side>;
+  next: string | null;
+  clock: { control: string; black: number; white: number; running: Side | null };
+  assistance?: Assistance | null;
+}
+export interface GameEvent { number: number; at: number; kind: string; [key: string]: unknown }
+export interface Summary {
+  id: string;
+  status: RoomView["status"];
+  you: Side[];
+  shared: boolean;
+  seats: Record<Side, Seat>;
+  turn: Side | null;
+  moves: number;
+  control: string;
+  result: RoomView["result"];
+  updated: number;
+  age: number;
+  board: { tokens: string[]; stones: string; last: string | null };
+}
+export interface Edition {
+  symbols: Record<string, string>;
+  suits: Record<string, string>;
+  edges: Record<"green" | "blue" | "yellow", string>;
+  lifts: boolean;
+}
+export interface Artwork {
+  artwork: Record<string, string>;
+  editions: Record<EditionName, Edition>;
+  levels: string[];
+  drawing: {
+    radius: number;
+    view: [number, number, number, number];
+    centres: Record<string, [number, number]>;
+    frame: [number, number];
+    enclosures: Record<string, string>;
+    scales: Record<string, number>;
+    pips: Record<string, [number, [number, number][]]>;
+    pad: string;
+    pawn: string;
+    pile: [number, number];
+  };
+}

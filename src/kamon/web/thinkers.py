@@ -1,0 +1,156 @@
+"""The computer's seat: engine work in processes of its own, bounded, and dropped when it is moot.
+
+Processes rather than threads, and less favoured ones: however hard the engine thinks, the event
+loop and the disk keep their core. A process that dies or takes too long is replaced.
+"""
+
+import asyncio
+import contextlib
+import logging
+import multiprocessing
+import os
+import zlib
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from types import TracebackType
+from typing import Final, Self
+
+from kamon.notation import format_cell, format_position, parse_position
+from kamon.web.bus import Bus
+from kamon.web.rooms import Command, Event, Room, RoomError
+
+TIME_LIMIT: Final = 30.0
+QUEUE_LIMIT: Final = 1_000
+_NICENESS: Final = 10
+
+_log = logging.getLogger(__name__)
+_spawn = multiprocessing.get_context("spawn")
+
+
+def _work(pipe: Connection) -> None:
+    """Answer questions until the pipe closes: a position, a level and a seed in, a cell out."""
+    with contextlib.suppress(OSError):
+        os.nice(_NICENESS)
+    from kamon.engine import levels  # noqa: PLC0415 - only the worker pays for the engine
+
+    with contextlib.suppress(EOFError, KeyboardInterrupt):
+        while True:
+            text, level, seed = pipe.recv()
+            pipe.send(levels.choose(parse_position(text), level, seed=seed))
+
+
+class _Worker:
+    """One process, asked from one thread at a time."""
+
+    def __init__(self) -> None:
+        self.process: BaseProcess | None = None
+        self.pipe: Connection | None = None
+
+    def ask(self, question: tuple[str, int, int]) -> int:
+        """Ask, and wait; a worker that fails is thrown away."""
+        if self.process is None or self.pipe is None or not self.process.is_alive():
+            self.start()
+        assert self.pipe is not None  # noqa: S101 - start has made it
+        try:
+            self.pipe.send(question)
+            answered = self.pipe.poll(TIME_LIMIT)
+            return int(self.pipe.recv()) if answered else self._give_up()
+        except (EOFError, OSError):
+            self.stop()
+            raise
+
+    @staticmethod
+    def _give_up() -> int:
+        raise TimeoutError
+
+    def start(self) -> None:
+        self.pipe, theirs = _spawn.Pipe()
+        self.process = _spawn.Process(target=_work, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def stop(self) -> None:
+        if self.pipe is not None:
+            self.pipe.close()
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
+        self.process, self.pipe = None, None
+
+
+class Thinkers:
+    """A few workers and a queue of rooms in which the computer is to move."""
+
+    def __init__(self, bus: Bus, workers: int) -> None:
+        self.bus = bus
+        self.busy = 0
+        self._workers = [_Worker() for _ in range(workers)]
+        self._queue: asyncio.Queue[Room] = asyncio.Queue(QUEUE_LIMIT)
+        self._wanted: dict[str, int] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        self.bus.listeners.append(self._listen)
+        self._tasks = [asyncio.create_task(self._serve(worker)) for worker in self._workers]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for task in self._tasks:
+            task.cancel()
+        for worker in self._workers:
+            worker.stop()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _listen(self, room: Room, _: Sequence[Event]) -> None:
+        self.consider(room)
+
+    def consider(self, room: Room) -> None:
+        """Think about a room if it is the computer's turn; one thought a room at a time."""
+        if not room.computer_to_move():
+            self._wanted.pop(room.id, None)
+            return
+        if self._wanted.get(room.id) == room.board_number:
+            return
+        self._wanted[room.id] = room.board_number
+        with contextlib.suppress(asyncio.QueueFull):
+            self._queue.put_nowait(room)
+
+    async def _serve(self, worker: _Worker) -> None:
+        while True:
+            room = await self._queue.get()
+            # The game may have ended or gone back while it stood in the queue.
+            if self._wanted.get(room.id) != room.board_number:
+                continue
+            self.busy += 1
+            try:
+                await self._think(worker, room)
+            except (EOFError, OSError):
+                _log.warning("a thinker has died over game %s, and is replaced", room.id)
+            finally:
+                self.busy -= 1
+                if self._wanted.get(room.id) == room.board_number:
+                    del self._wanted[room.id]
+
+    async def _think(self, worker: _Worker, room: Room) -> None:
+        turn = room.turn
+        if turn is None:
+            return
+        seed = zlib.crc32(f"{room.id}/{room.board_number}".encode())
+        question = format_position(room.position), room.seat(turn).level, seed
+        cell = await asyncio.to_thread(worker.ask, question)
+        move = Command(
+            "move",
+            frozenset({turn}),
+            {"cell": format_cell(cell)},
+            after=room.board_number,
+            id=f"computer-{room.board_number}",
+        )
+        # A move that comes too late, after a take-back or a resignation, is refused as stale.
+        with contextlib.suppress(RoomError):
+            await self.bus.submit(room.id, move)
