@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: play test lint types check format bench clean
+.PHONY: play test lint types check format bench words clean
 
 play: $(READY)
-	@$(BIN)/kamon play
+	@$(BIN)/kamon serve --open
 
 test: $(READY) lint types check
 
@@ -16,11 +16,19 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY)
+types: $(READY) node_modules/.ready
 	$(BIN)/mypy
+	$(BIN)/python tools/node.py node_modules/typescript/bin/tsc --project tsconfig.json
 
-check: $(READY)
+check: $(READY) chromium
 	$(BIN)/pytest --cov --cov-fail-under=100
+
+# The browser tests drive a real Chromium. Where there is none and we may, Debian's is installed.
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+		&& apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } \
+		|| { echo "The browser tests need Chromium: install Debian's package 'chromium'"; exit 1; }
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -29,16 +37,26 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python bench/play.py
+	$(BIN)/python bench/engine.py
+	$(BIN)/python bench/levels.py
+
+words: $(READY)
+	$(BIN)/python tools/words.py
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 # The stamp is touched last, so an interrupted installation is simply done again.
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Kamon needs Python 3.11 or later; name one with: make PYTHON=python3.12 ..."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Setting up $(VENV) (about half a minute, once) ..."
+	@echo "Setting up $(VENV) (about a minute, once) ..."
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $(READY)
+
+# Only the type check of the page needs Node: the machine's own, or the one from the Python wheel.
+node_modules/.ready: package.json $(READY)
+	@$(BIN)/python tools/node.py npm install --silent --no-audit --no-fund
+	@touch $@

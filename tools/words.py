@@ -29,7 +29,9 @@ def used_words() -> dict[str, list[str]]:
             for text in pattern.findall(path.read_text(encoding="utf-8")):
                 words.setdefault(text.replace('\\"', '"'), []).append(path.name)
     for edition in EDITIONS.values():
-        for word in (*edition.symbols.values(), *edition.suits.values()):
+        # Where tokens are lifted the suit is a number, and shown as one.
+        suits = () if edition.lifts_tokens else edition.suits.values()
+        for word in (*edition.symbols.values(), *suits):
             words.setdefault(word, []).append(f"the {edition.name} edition")
     for strength in STRENGTHS:
         words.setdefault(strength.name, []).append(f"level {strength.level}")

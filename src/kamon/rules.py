@@ -96,6 +96,15 @@ def outcome(position: Position) -> Outcome | None:
     return Outcome(position.turn.other, (By.BLOCK,), needed=needed)
 
 
+def winning_cells(position: Position, side: Side) -> list[int]:
+    """List the free cells on which one more stone would give a side a connection or a loop.
+
+    Whether the side may play there now is another question.
+    """
+    mine = position.stones(side)
+    return [cell for cell in cells(position.free) if _wins(mine | 1 << cell, cell)]
+
+
 def perft(position: Position, depth: int) -> int:
     """Count the legal sequences of exactly ``depth`` plies."""
     if depth == 0:

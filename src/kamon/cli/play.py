@@ -4,21 +4,24 @@ import io
 import secrets
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from platformdirs import user_data_path
 
 from kamon import rules
 from kamon.cli.choices import OtherEditionOption
+from kamon.cli.engine import prepare
 from kamon.cli.files import reason, write_whole
 from kamon.editions import COSMOLUDO_2020, EDITIONS, Edition
 from kamon.errors import KamonError
 from kamon.game import Game, OffBoard, Result
 from kamon.layout import SEED_LIMIT, Layout
 from kamon.notation import format_cell, parse_cell
+from kamon.position import Side
 from kamon.record import format_record, read_records
 from kamon.render import text
 from kamon.rules import By, Outcome
@@ -28,8 +31,11 @@ EXAMPLES = """Examples:
 \b
   kamon play                a new board
   kamon play --seed 7       a certain board
+  kamon play --against 4    against the computer, level 4
   kamon play --resume       go on with the game that was played last
   kamon play friday.pgn     go on with a saved game"""
+
+_LAST_PLAIN_LEVEL = 3
 
 _HELP = """\
   c4            play on c4
@@ -51,8 +57,14 @@ def run(
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the last game.")] = False,
     edition: OtherEditionOption = None,
+    against: Annotated[
+        int | None, typer.Option(min=1, max=8, help="Play against the computer, level 1 to 8.")
+    ] = None,
+    side: Annotated[
+        Literal["black", "white"], typer.Option(help="Your side against the computer.")
+    ] = "black",
 ) -> None:
-    """Play a game for two at this terminal. Every move is kept, even when the power fails."""
+    """Play at this terminal, two people or one against the computer. Every move is kept."""
     if sum((file is not None, seed is not None, resume)) > 1:
         raise typer.BadParameter("a file, --seed and --resume exclude each other")
     kept = _latest_game() if resume else _new_path()
@@ -66,7 +78,8 @@ def run(
         game.tags["Seed"] = str(number)
         typer.echo(f"The board of seed {number}. Type help for what can be typed.")
     game.tags["Edition"] = edition or game.tags.get("Edition", COSMOLUDO_2020.name)
-    Table(game, kept, EDITIONS[game.tags["Edition"]]).play()
+    opponent = None if against is None else Opponent(against, Side(side).other)
+    Table(game, kept, EDITIONS[game.tags["Edition"]], opponent).play()
 
 
 def _games_folder() -> Path:
@@ -104,11 +117,30 @@ def _read_game(path: Path) -> Game:
     return game
 
 
-class Table:
-    """One game, the file that keeps it, and the two people in front of it."""
+@dataclass(frozen=True, slots=True)
+class Opponent:
+    """The computer on one side."""
 
-    def __init__(self, game: Game, kept: Path, edition: Edition) -> None:
+    level: int
+    side: Side
+
+    def choose(self, game: Game) -> int:
+        """Think about the position at the cursor."""
+        from kamon.engine import levels  # noqa: PLC0415 - two people need no engine
+
+        if self.level > _LAST_PLAIN_LEVEL:
+            prepare()
+        return levels.choose(game.position, self.level, seed=secrets.randbits(32))
+
+
+class Table:
+    """One game, the file that keeps it, and who sits in front of it."""
+
+    def __init__(
+        self, game: Game, kept: Path, edition: Edition, opponent: Opponent | None = None
+    ) -> None:
         self.game = game
+        self.opponent = opponent
         self.kept = kept
         self.edition = edition
         self.colour = sys.stdout.isatty()
@@ -129,6 +161,7 @@ class Table:
             sys.stdin.reconfigure(errors="replace")
         self._board("")
         while True:
+            self._answer()
             try:
                 typed = input(self._prompt()).split(maxsplit=1)
             except (EOFError, KeyboardInterrupt):
@@ -141,6 +174,16 @@ class Table:
         if self.game.moves:
             self._keep()
             typer.echo(f"The game is kept in {self.kept}")
+
+    def _answer(self) -> None:
+        """Let the computer move where it is its turn."""
+        game, opponent = self.game, self.opponent
+        over = game.outcome is not None or game.off_board is not None
+        if opponent is None or over or game.position.turn is not opponent.side:
+            return
+        cell = opponent.choose(game)
+        typer.echo(f"The computer plays {format_cell(cell)}.")
+        self._obey(format_cell(cell))
 
     def _prompt(self) -> str:
         if self.game.outcome is not None or self.game.off_board is not None:
@@ -191,6 +234,9 @@ class Table:
         if not self.game.undo():
             typer.echo("  there is nothing to take back")
             return False
+        # Against the computer one takes back one's own move, and with it the answer.
+        if self.opponent is not None and self.game.position.turn is self.opponent.side:
+            self.game.undo()
         return True
 
     def _redo(self, _: str) -> bool:

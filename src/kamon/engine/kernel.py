@@ -43,6 +43,13 @@ def _can_cache() -> bool:
 
 
 CACHED: Final = _can_cache()
+
+
+def is_fresh() -> bool:
+    """Tell whether nothing of this kernel has been compiled on this machine yet."""
+    return not CACHED or not any(CACHE_FOLDER.rglob("kernel.*.nbi"))
+
+
 if CACHED:
     os.environ.setdefault("NUMBA_CACHE_DIR", str(CACHE_FOLDER))
 

@@ -333,6 +333,12 @@ def solve(
     )
 
 
+def warm_up() -> None:
+    """Compile or load what every search needs, so that no clock runs meanwhile."""
+    layout = Layout.shuffled(0)
+    Solver(layout, Limits(memory=SMALLEST_TABLE, nodes=100)).solve(Position(layout))
+
+
 def _value_of_end(position: Position) -> int | None:
     """Return the value for the side to move where the game is over."""
     outcome = rules.outcome(position)

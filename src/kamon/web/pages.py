@@ -134,6 +134,7 @@ def _artwork() -> str:
         },
         "drawing": svg.measures(),
         "levels": [strength.name for strength in STRENGTHS],
+        "descriptions": [strength.description for strength in STRENGTHS],
     }
     return f"export default {json.dumps(data, ensure_ascii=False)};"
 

@@ -11,6 +11,8 @@ import { t, tokenWords } from "./words.js";
 
 const { artwork, editions, drawing } = /** @type {import("./types").Artwork} */ (data);
 const NAMES = Object.keys(drawing.centres);
+/** The cells in reading order, as `tokens` and `stones` have them. */
+export const CELL_NAMES = NAMES;
 const ROWS = [4, 5, 6, 7, 6, 5, 4];
 /** @type {("green"|"blue"|"yellow")[]} */
 const PAIRS = ["green", "blue", "yellow"];
@@ -235,6 +237,7 @@ export class KamonBoard extends HTMLElement {
     parts.push(token === "--" ? t("neutral, nobody may play here") : tokenWords(token, this.edition));
     if (name === board.last) parts.push(t("last move"));
     if (legal) parts.push(t("you may play here"));
+    if (legal && this.assistance?.winning.includes(name)) parts.push(t("wins at once"));
     if (legal && this.assistance?.losing.includes(name)) parts.push(t("loses at once"));
     if (this.assistance?.threats.includes(name) && stone === ".") parts.push(t("threatened by your opponent"));
     if (board.outcome?.ring.includes(name) || board.outcome?.links.some((link) => link.chain.includes(name)))

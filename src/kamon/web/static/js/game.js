@@ -1,6 +1,6 @@
 // One game: the board, the two players, what must be matched, what can be done.
 import { html, nothing, render } from "../vendor/lit-html.js";
-import { tokenPicture } from "./board.js";
+import { CELL_NAMES, tokenPicture } from "./board.js";
 import { ask, errorWords, onPreferences, prefer, preferences, timeWords } from "./shell.js";
 import { Connection } from "./socket.js";
 import { play as playSound } from "./sound.js";
@@ -157,9 +157,11 @@ function onPlay(event) {
 function onRefuse(event) {
   if (!view || !myTurn() || sending) return;
   const { cell } = event.detail;
-  message = view.board.need
-    ? t("{cell} cannot be played. You need {need}.", { cell, need: needWords(view.board.need, preferences.edition) })
-    : t("Begin on the border, not on a corner.");
+  const index = CELL_NAMES.indexOf(cell);
+  if (view.board.stones[index] !== ".") message = t("{cell} is taken.", { cell });
+  else if (view.board.tokens[index] === "--") message = t("Nobody may play on the neutral cell.");
+  else if (!view.board.need) message = t("Begin on the border, not on a corner.");
+  else message = t("{cell} cannot be played. You need {need}.", { cell, need: needWords(view.board.need, preferences.edition) });
   live.textContent = message;
   update();
 }
@@ -176,17 +178,17 @@ async function look(ply) {
 /** @param {string} label @param {() => void} action @param {string} [kind] */
 const button = (label, action, kind = "") => html`<button type="button" class=${kind} @click=${action}>${label}</button>`;
 
-/** @param {string} what @param {string} label @param {() => void} action */
-const confirmed = (what, label, action) =>
+/** @param {string} what @param {string} label @param {string} sure @param {() => void} action */
+const confirmed = (what, label, sure, action) =>
   confirming === what
-    ? html`<span class="confirm">${button(t("Yes, {what}", { what: label }), action, "danger")}${button(t("No"), () => { confirming = ""; update(); }, "quiet")}</span>`
+    ? html`<span class="confirm">${button(sure, action, "danger")}${button(t("No"), () => { confirming = ""; update(); }, "quiet")}</span>`
     : button(label, () => { confirming = what; update(); }, "quiet");
 
 /** @param {RoomView} room */
 function actions(room) {
   const mine = room.you.length > 0;
   if (room.status === "waiting")
-    return mine ? html`${invitation(room)}<div class="row">${confirmed("abort", t("Abort the game"), () => act("abort"))}</div>`
+    return mine ? html`${invitation(room)}<div class="row">${confirmed("abort", t("Abort the game"), t("Yes, abort"), () => act("abort"))}</div>`
       : html`<div class="row">${button(t("Sit down and play"), () => act("join", { name: preferences.name }), "primary")}</div>`;
   if (!mine) return html`<p class="note">${t("You are watching.")}</p>`;
   const against = room.shared || Object.values(room.seats).some((seat) => seat.kind === "computer");
@@ -195,8 +197,8 @@ function actions(room) {
     const away = room.absent[other];
     return html`${offers(room)}<div class="row">
       ${room.moves.length ? button(t("Take back"), () => act("offer", { what: "takeback" }), "quiet") : nothing}
-      ${room.moves.length < 2 ? confirmed("abort", t("Abort the game"), () => act("abort")) : confirmed("resign", t("Resign"), () => act("resign"))}
-      ${against ? nothing : confirmed("draw", t("Offer a draw"), () => act("offer", { what: "draw" }))}
+      ${room.moves.length < 2 ? confirmed("abort", t("Abort the game"), t("Yes, abort"), () => act("abort")) : confirmed("resign", t("Resign"), t("Yes, resign"), () => act("resign"))}
+      ${against || room.offers.draw ? nothing : confirmed("draw", t("Offer a draw"), t("Yes, offer it"), () => act("offer", { what: "draw" }))}
       ${!against && away !== null && room.clock.control.includes("+") && away + Date.now() - received > 120_000 ? button(t("Claim the win: your opponent has left"), () => act("claim")) : nothing}
       ${against && !room.shared ? html`<label class="check"><input type="checkbox" .checked=${preferences.assistant} @change=${(/** @type {Event} */ event) => prefer({ assistant: /** @type {HTMLInputElement} */ (event.target).checked })}> ${t("Assistant")}</label>` : nothing}
       </div>${room.shared ? nothing : device()}`;
@@ -256,9 +258,9 @@ function player(room, side) {
     ${room.result?.winner === side ? html`<span class="crown">${t("winner")}</span>` : nothing}${clock(room, side)}</div>`;
 }
 
-/** @param {import("./types").Board} board */
-function need(board) {
-  if (board.outcome) return nothing;
+/** @param {RoomView} room @param {import("./types").Board} board */
+function need(room, board) {
+  if (board.outcome || (room.status !== "playing" && !looking)) return nothing;
   if (!board.need) return html`<div class="need"><p>${t("Black begins on the border, not on a corner.")}</p></div>`;
   return html`<div class="need"><div class="need-token">${tokenPicture(board.need, preferences.edition)}</div>
     <p><span class="small">${t("To match")}</span><br><strong>${needWords(board.need, preferences.edition)}</strong></p></div>`;
@@ -294,10 +296,10 @@ function update() {
       ${player(room, bottom)}
     </section>
     <aside class="panel">
-      <p class="status ${room.status}" >${looking ? t("After move {n}", { n: looking.ply }) : statusWords(room)}</p>
+      <p class="status ${room.status}" >${looking ? looking.ply ? t("After {n} placements", { n: looking.ply }) : t("Before the first move") : statusWords(room)}</p>
       ${connected ? nothing : html`<p class="error" role="alert">${t("The connection is lost. Trying again …")}</p>`}
       ${message ? html`<p class="error" role="alert">${message}</p>` : nothing}
-      ${need(board)}
+      ${need(room, board)}
       ${room.board.outcome && !looking ? html`<p class="proof">${proofWords(room)}</p>` : nothing}
       ${actions(room)}
       ${room.moves.length ? moveList(room) : nothing}

@@ -26,6 +26,7 @@ function state(game) {
     if (game.shared) return game.result.winner === "black" ? t("Black has won") : t("White has won");
     return game.you.includes(game.result.winner) ? t("won") : t("lost");
   }
+  if (game.status === "waiting") return t("waiting");
   if (game.turn && game.you.includes(game.turn)) return t("your turn");
   return t("in play");
 }

@@ -2,7 +2,7 @@
 import { html, nothing, render } from "../vendor/lit-html.js";
 import "./board.js";
 import { ask, controlWords, errorWords, onPreferences, prefer, preferences } from "./shell.js";
-import { levelName, t } from "./words.js";
+import { levelDescription, levelName, t } from "./words.js";
 
 const root = /** @type {HTMLElement} */ (document.getElementById("ways"));
 root.replaceChildren();
@@ -45,7 +45,8 @@ function update() {
     <p><button type="button" class="primary large" ?disabled=${state.busy} @click=${() => start("computer")}>${t("Play against the computer")}</button></p>
     <label class="level"><span>${t("Level {n}: {name}", { n: preferences.level, name: levelName(preferences.level) })}</span>
       <input type="range" min="1" max="8" .value=${String(preferences.level)} aria-valuetext=${levelName(preferences.level)}
-        @input=${(/** @type {Event} */ event) => { prefer({ level: Number(/** @type {HTMLInputElement} */ (event.target).value) }); update(); }}></label>
+        @input=${(/** @type {Event} */ event) => { prefer({ level: Number(/** @type {HTMLInputElement} */ (event.target).value) }); update(); }}>
+      <span class="small">${levelDescription(preferences.level)}</span></label>
     <div class="others">
       <button type="button" ?disabled=${state.busy} @click=${() => start("self")}>${t("Two at this screen")}</button>
       <button type="button" ?disabled=${state.busy} @click=${() => start("friend")}>${t("Invite a friend")}</button>
@@ -54,7 +55,7 @@ function update() {
     <details ?open=${state.more} @toggle=${(/** @type {Event} */ event) => { state.more = /** @type {HTMLDetailsElement} */ (event.target).open; }}>
       <summary>${t("Side, clock and board")}</summary>
       <fieldset><legend>${t("You play")}</legend>
-        ${radio("side", "random", t("either side"), choice.side, (value) => { choice.side = value; })}
+        ${radio("side", "random", t("random"), choice.side, (value) => { choice.side = value; })}
         ${radio("side", "black", t("Black, first"), choice.side, (value) => { choice.side = value; })}
         ${radio("side", "white", t("White, second"), choice.side, (value) => { choice.side = value; })}
       </fieldset>
@@ -66,7 +67,7 @@ function update() {
       <fieldset><legend>${t("Board")}</legend>
         ${radio("board", "shuffled", t("shuffled"), choice.board, (value) => { choice.board = value; })}
         ${radio("board", "seed", t("by number"), choice.board, (value) => { choice.board = value; })}
-        ${radio("board", "own", t("my own"), choice.board, (value) => { choice.board = value; })}
+        ${radio("board", "own", t("my own"), choice.board, (value) => { choice.board = value; choice.layout ||= inRows(SAMPLE.match(/../g) ?? []); })}
         ${choice.board === "seed" ? html`<label>${t("Number of the board")} <input type="text" inputmode="numeric" pattern="[0-9]{1,20}" maxlength="20" .value=${choice.seed}
           @input=${(/** @type {Event} */ event) => { choice.seed = /** @type {HTMLInputElement} */ (event.target).value.replace(/\D/g, ""); }}></label>` : nothing}
         ${choice.board === "own" ? html`<label>${t("Tokens in reading order, rows joined by /")} <textarea rows="3" maxlength="200" spellcheck="false" .value=${choice.layout}
@@ -87,7 +88,6 @@ let held = null;
 function arrange() {
   const editor = /** @type {import("./board.js").KamonBoard | null} */ (document.getElementById("arrange"));
   if (!editor) return;
-  if (!choice.layout) choice.layout = inRows(SAMPLE.match(/../g) ?? []);
   const tokens = choice.layout.replace(/[/\s]/g, "").match(/[A-F][1-6]|--/g) ?? [];
   editor.hidden = tokens.length !== 37;
   if (editor.hidden) return;

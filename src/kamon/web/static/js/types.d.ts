@@ -68,6 +68,7 @@ export interface Artwork {
   artwork: Record<string, string>;
   editions: Record<EditionName, Edition>;
   levels: string[];
+  descriptions: string[];
   drawing: {
     radius: number;
     view: [number, number, number, number];
