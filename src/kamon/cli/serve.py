@@ -2,6 +2,7 @@
 
 import threading
 import webbrowser
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +11,8 @@ EXAMPLES = """Examples:
 
 \b
   kamon serve --open                     play on this machine
-  kamon serve --host 0.0.0.0 --port 80   host a server; see docs/hosting.md"""
+  kamon serve --host 0.0.0.0 --port 80   host a server; see docs/hosting.md
+  kamon serve --copy-to backup.sqlite    copy the database, also while it is in use"""
 
 
 def run(  # noqa: PLR0913 - each is an option that a host sets
@@ -29,6 +31,13 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Processes in which the computer thinks.")
     ] = 1,
+    keep_days: Annotated[
+        int | None, typer.Option(min=1, help="Clear games that nobody has touched for so long.")
+    ] = None,
+    copy_to: Annotated[
+        Path | None,
+        typer.Option(help="Write a copy of the database to a new file, and leave.", dir_okay=False),
+    ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page.")] = False,
 ) -> None:
     """Serve the web page."""
@@ -40,7 +49,12 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     from kamon.web.app import create_app  # noqa: PLC0415
     from kamon.web.settings import Settings, default_database  # noqa: PLC0415
 
-    settings = Settings(database or default_database(), public_url, trusted_proxy, workers=workers)
+    settings = Settings(
+        database or default_database(), public_url, trusted_proxy, workers, keep_days
+    )
+    if copy_to is not None:
+        _copy(settings.database, copy_to)
+        return
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -64,3 +78,19 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         server_header=False,
     )
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def _copy(database: str, target: Path) -> None:
+    """Copy an embedded database whole, whether or not a server is using it."""
+    from kamon.web.store import Store  # noqa: PLC0415 - see above
+
+    if not database.startswith("sqlite:///"):
+        raise typer.BadParameter("only an embedded database is copied so; use your server's tools")
+    if target.exists():
+        raise typer.BadParameter(f"{target} is there already")
+    if not Path(database.removeprefix("sqlite:///")).exists():
+        raise typer.BadParameter(f"there is no database at {database}")
+    store = Store(database)
+    store.copy_to(target)
+    store.close()
+    typer.echo(f"copied to {target}")

@@ -51,4 +51,7 @@ def _forced(
         answers.append(kernel.forced(solver.ground, stack, memo, attacker, plies, stop))
 
     solver.wait([threading.Thread(target=run, daemon=True)], stop, budget, [stack])
-    return None if answers[0] < 0 else bool(answers[0])
+    if answers[0] < 0:
+        budget.give_up()
+        return None
+    return bool(answers[0])

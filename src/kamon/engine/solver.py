@@ -108,6 +108,10 @@ class Budget:
             self.reason = "nodes"
         return self.reason is not None
 
+    def give_up(self) -> None:
+        """Note that a search has ended without an answer; by itself, where nobody stopped it."""
+        self.reason = self.reason or "nodes"
+
 
 class Solver:
     """A table for one layout: what one search proves, the next one knows.
@@ -180,6 +184,7 @@ class Solver:
         self.wait(threads, stop, budget, self._stacks)
         self._set_roots(position)
         if not answers:
+            budget.give_up()
             return None, 0
         me = 0 if position.turn is Side.BLACK else 1
         phi, _, taint = answers[0]

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import secrets
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +61,9 @@ from kamon.web.thinkers import Thinkers
 STATIC: Final = Path(__file__).parent / "static"
 BODY_LIMIT: Final = 16_384
 HANDOVER_AGE: Final = 15 * 60 * 1000
+DAY: Final = 24 * 3600 * 1000
+# Games that never began wait this long.
+ABANDONED_DAYS: Final = 14
 STATUS_OF: Final = {
     "no-such-game": 404,
     "not-found": 404,
@@ -412,7 +416,9 @@ def create_app(settings: Settings) -> FastAPI:
         async with Bus(store).running() as bus, Thinkers(bus, settings.workers) as thinkers:
             budgets = Budgets(scale=settings.budget_scale)
             app.state.services = Services(settings, bus, budgets, thinkers)
+            clearing = asyncio.create_task(_clear_old_games(store, settings))
             yield
+            clearing.cancel()
         store.close()
 
     app = FastAPI(
@@ -433,6 +439,18 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)
     return app
+
+
+async def _clear_old_games(store: Store, settings: Settings) -> None:
+    """Once an hour, remove games that nobody will come back to."""
+    while True:
+        now = time.time_ns() // 1_000_000
+        abandoned = now - ABANDONED_DAYS * DAY
+        await asyncio.to_thread(store.prune, abandoned, ["waiting", "aborted"])
+        if settings.keep_days is not None:
+            old = now - settings.keep_days * DAY
+            await asyncio.to_thread(store.prune, old, ["over", "playing"])
+        await asyncio.sleep(3600)
 
 
 async def _socket(socket: WebSocket) -> None:

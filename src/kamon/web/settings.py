@@ -19,6 +19,8 @@ class Settings:
     public_url: str | None = None
     trusted_proxy: str | None = None
     workers: int = 1
+    # Finished games are kept for ever, or for so many days.
+    keep_days: int | None = None
     # Tests and benchmarks of one machine stand for many clients.
     budget_scale: float = 1.0
 

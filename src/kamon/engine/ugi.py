@@ -1,0 +1,609 @@
+"""The Universal Game Interface: what a program says to the engine, and what it hears.
+
+kz04px's protocol, a cousin of chess's UCI; docs/ugi.md has every command. A ``Session`` obeys one
+line after the other and never waits for a search. A ``Search`` thinks in a thread of its own and
+gives exactly one ``bestmove``: its own when it is done, or the best so far when it is stopped.
+"""
+
+import contextlib
+import math
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from kamon import __version__, rules
+from kamon.engine import levels
+from kamon.engine.strengths import STRENGTHS
+from kamon.errors import FormatError, KamonError, quote
+from kamon.layout import Layout
+from kamon.notation import LINE_LIMIT, format_cell, parse_cell, parse_layout, parse_position
+from kamon.position import Position, Side
+
+if TYPE_CHECKING:
+    # At run time only the strong levels ask for the kernel.
+    from kamon.engine.solver import Budget, Solver
+
+START_SEED: Final = 0
+STRONGEST: Final = len(STRENGTHS)
+# The levels up to this one look exactly so many plies ahead; the others have no fixed depth.
+DEEPEST: Final = max(strength.plies for strength in STRENGTHS)
+# What UCI sends where there is no move to send.
+NO_MOVE: Final = "0000"
+
+# After this long without an answer from the search, ``stop`` gives the best so far itself.
+PATIENCE: Final = 0.03
+# A character has up to four bytes, and a line of the longest kind may end in two more.
+_BYTE_LIMIT: Final = 4 * LINE_LIMIT + 2
+# Slower than any machine that we know: a shorter time than this promises is kept by the clock.
+_NODES_PER_SECOND: Final = 150_000
+
+
+def start_position() -> Position:
+    """Return what ``startpos`` names: the empty board of seed 0."""
+    return Position(Layout.shuffled(START_SEED))
+
+
+# --- Options --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What ``setoption`` can set. ``hash`` is the size of the solver's table in MiB."""
+
+    level: int = STRONGEST
+    seed: int = 0
+    threads: int = 1
+    hash: int = 64
+
+
+# The name as it is told, and the least and the most that it may be set to.
+_SPINS: Final = {
+    "level": ("Level", 1, STRONGEST),
+    "seed": ("Seed", 0, (1 << 31) - 1),
+    "threads": ("Threads", 1, 64),
+    "hash": ("Hash", 1, 1 << 15),
+}
+
+
+def option_lines() -> list[str]:
+    """Describe every option in the protocol's words."""
+    return [
+        f"option name {name} type spin default {getattr(Options(), field)} min {low} max {high}"
+        for field, (name, low, high) in _SPINS.items()
+    ]
+
+
+def read_option(words: Sequence[str], options: Options) -> Options:
+    """Set what ``name X value Y`` says; the case of names does not matter, as in UCI."""
+    match words:
+        case ["name", name, "value", value]:
+            pass
+        case _:
+            raise FormatError(
+                f"{quote(' '.join(words))} sets nothing: expected name, an option, value, a number"
+            )
+    if name.lower() not in _SPINS:
+        names = ", ".join(name for name, _, _ in _SPINS.values())
+        raise FormatError(f"{quote(name)} is no option: expected {names}")
+    shown, low, high = _SPINS[name.lower()]
+    return replace(options, **{name.lower(): _number(shown, value, low, high)})
+
+
+def _number(name: str, text: str, low: int, high: int) -> int:
+    if re.fullmatch(r"-?[0-9]{1,18}", text) and low <= int(text) <= high:
+        return int(text)
+    raise FormatError(f"{quote(text)} is no {name}: expected a whole number from {low} to {high}")
+
+
+# --- Positions ------------------------------------------------------------------------------
+
+
+def read_position(words: Sequence[str]) -> Position:
+    """Read what follows ``position``: where it starts, and the moves from there."""
+    at = words.index("moves") if "moves" in words else len(words)
+    position = _read_start(words[:at])
+    for number, word in enumerate(words[at + 1 :], 1):
+        try:
+            position = rules.play(position, parse_cell(word))
+        except KamonError as error:
+            raise FormatError(f"move {number}: {error.message}") from None
+    return position
+
+
+def _read_start(words: Sequence[str]) -> Position:
+    match words:
+        case ["startpos"]:
+            return start_position()
+        case ["fen", layout]:
+            return Position(parse_layout(layout))
+        case ["fen", layout, pieces, last]:
+            return parse_position(f"{layout} {pieces} {last}")
+    raise FormatError(
+        f"{quote(' '.join(words))} is no position: expected startpos, or fen and a layout, "
+        "or fen and layout, pieces and last cell; then, for moves, the word moves and cells"
+    )
+
+
+# --- What to think about --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """How far a search may go. Where nothing is said, the level's own budget is spent."""
+
+    seconds: float | None = None
+    nodes: int | None = None
+    depth: int | None = None
+    infinite: bool = False
+
+    @property
+    def is_bounded(self) -> bool:
+        """Tell whether anything is said that the strongest level heeds."""
+        return self.infinite or self.seconds is not None or self.nodes is not None
+
+
+_MOST: Final = 10**15
+# No clock of the system waits longer than some weeks.
+_LONGEST: Final = 1_000_000.0
+# The least that each may be. A clock that has run out shows less than nothing.
+_LEAST: Final = {
+    "p1time": -_MOST,
+    "p2time": -_MOST,
+    "p1inc": 0,
+    "p2inc": 0,
+    "movetime": 1,
+    "nodes": 1,
+    "depth": 0,
+}
+
+
+def read_task(words: Sequence[str], turn: Side) -> Task:
+    """Read what follows ``go``, for the side to move."""
+    said: dict[str, int] = {}
+    infinite = False
+    rest = iter(words)
+    for name in rest:
+        if name == "infinite":
+            infinite = True
+        elif name in _LEAST:
+            said[name] = _number(name, next(rest, ""), _LEAST[name], _MOST)
+        else:
+            raise FormatError(
+                f"{quote(name)} is no limit: expected {', '.join(_LEAST)} or infinite"
+            )
+    return Task(_seconds(said, turn), said.get("nodes"), said.get("depth"), infinite)
+
+
+def _seconds(said: dict[str, int], turn: Side) -> float | None:
+    """Work out the time for one move.
+
+    From the middle of a game on the solver needs next to none, so the first moves may have much
+    of the clock: an eighth of what is left, and most of the increment.
+    """
+    if "movetime" in said:
+        return min(said["movetime"] / 1000, _LONGEST)
+    player = "p1" if turn is Side.BLACK else "p2"
+    if f"{player}time" not in said:
+        return None
+    left = max(0, said[f"{player}time"])
+    share = min(left / 8 + 0.8 * said.get(f"{player}inc", 0), 0.9 * left - 50)
+    return min(max(1.0, share) / 1000, _LONGEST)
+
+
+# --- Searching ------------------------------------------------------------------------------
+
+
+class Search:
+    """One answer to ``go``, thought about in a thread and given exactly once.
+
+    ``best`` is the answer so far, from the start on a legal move. ``think`` gets the search, may
+    improve on ``best`` and tell what it finds, ends soon after ``cancelled`` is set, and returns
+    the answer.
+    """
+
+    def __init__(
+        self,
+        think: Callable[["Search"], int],
+        first: int,
+        task: Task,
+        say: Callable[[str], None],
+    ) -> None:
+        self.best = first
+        self.nodes = 0
+        self.task = task
+        self.cancelled = threading.Event()
+        self._think = think
+        self._say = say
+        self._started = time.perf_counter()
+        self._lock = threading.Lock()
+        self._answered = threading.Event()
+        self._alarm = None if task.seconds is None else threading.Timer(task.seconds, self.stop)
+        if self._alarm is not None:
+            self._alarm.daemon = True
+            self._alarm.start()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    @property
+    def seconds(self) -> float:
+        """The time spent so far."""
+        return time.perf_counter() - self._started
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether the answer has been given."""
+        return self._answered.is_set()
+
+    def tell(self, line: str) -> None:
+        """Say something about the search; after the answer nothing more is said."""
+        with self._lock:
+            if not self._answered.is_set():
+                self._say(line)
+
+    def stop(self) -> None:
+        """Have the answer now: the search's own if that comes at once, else the best so far."""
+        self.cancelled.set()
+        if not self._answered.wait(PATIENCE):
+            self._answer()
+
+    def wait(self) -> None:
+        """Wait for the answer."""
+        self._answered.wait()
+
+    def _run(self) -> None:
+        # Whoever listened may have gone.
+        with contextlib.suppress(OSError, ValueError):
+            try:
+                self.best = self._think(self)
+            except Exception as error:  # noqa: BLE001 - whatever fails, an answer is owed
+                self.tell(f"info string error: {_one_line(error)}")
+            self._answer()
+
+    def _answer(self) -> None:
+        with self._lock:
+            if self._answered.is_set():
+                return
+            try:
+                self._say(f"info {_effort(self.nodes, self.seconds)}pv {format_cell(self.best)}")
+                self._say(f"bestmove {format_cell(self.best)}")
+            finally:
+                self._answered.set()
+                if self._alarm is not None:
+                    self._alarm.cancel()
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _effort(nodes: int, seconds: float) -> str:
+    """Write time, and nodes where they are counted, and end with a space."""
+    counted = f"nodes {nodes} nps {int(nodes / seconds)} " if nodes else ""
+    return f"{counted}time {int(1000 * seconds)} "
+
+
+def think_as(level: int, position: Position, task: Task, seed: int) -> int:
+    """Think as a level does, on its own budget.
+
+    More time or nodes than that make no level stronger, so that an opponent stays the same; less
+    make it weaker.
+    """
+    strength = STRENGTHS[level - 1]
+    if task.nodes is not None and task.nodes < strength.nodes:
+        return levels.choose(position, level, seed=seed, scale=task.nodes / strength.nodes)
+    if task.seconds is not None and task.seconds < strength.nodes / _NODES_PER_SECOND:
+        return levels.choose(position, level, seed=seed, seconds=task.seconds)
+    return levels.choose(position, level, seed=seed)
+
+
+# --- The strongest level without a budget ---------------------------------------------------
+
+# Proof and playouts take turns, in rounds that grow. The first is over in the blink of an eye.
+_FIRST_ROUND: Final = 2_000
+_LARGEST_ROUND: Final = 200_000
+_PLAYOUTS_PER_NODE: Final = 0.4
+_PLAYOUTS_AT_ONCE: Final = 1_000
+# More of them tell nothing new; from then on all goes into the proof.
+_PLAYOUTS_IN_ALL: Final = 1_000_000
+# What the search has proved stands in its table: a few nodes tell.
+_GLANCE: Final = 20
+# As in ``thinking``, where it was measured.
+_LEANING: Final = 0.15
+_LOST: Final = -9.0
+# Of a time, this much is kept in hand, because the search looks at the clock no more often.
+_LAG: Final = 0.02
+_SURE: Final = 10_000
+
+
+class Oracle:
+    """The solver and the playouts on one position, for as long as a task allows."""
+
+    def __init__(self, solver: "Solver", position: Position, seed: int, search: Search) -> None:
+        from kamon.engine.thinking import Tree  # noqa: PLC0415 - the easy levels need no kernel
+
+        self._solver = solver
+        self._position = position
+        self._legal = rules.legal_cells(position)
+        self._search = search
+        self._tree = Tree(position, seed)
+        self._playouts = 0
+
+    def think(self) -> int:
+        """Return a move that is proven best, else the one that looks best when time is up."""
+        size = _FIRST_ROUND
+        while True:
+            value = self._prove(size)
+            if value is not None:
+                return self._keep(value)
+            self._play_out(int(size * _PLAYOUTS_PER_NODE))
+            if self._search.cancelled.is_set():
+                return self._search.best
+            self._settle()
+            if self._is_over():
+                return self._search.best
+            size = min(2 * size, _LARGEST_ROUND)
+
+    def _is_over(self) -> bool:
+        nodes = self._search.task.nodes
+        return self._seconds_left() <= 0 or (nodes is not None and self._search.nodes >= nodes)
+
+    def _seconds_left(self) -> float:
+        seconds = self._search.task.seconds
+        if seconds is None:
+            return math.inf
+        return max(seconds - _LAG, seconds / 2) - self._search.seconds
+
+    def _budget(self, nodes: int | None) -> "Budget":
+        from kamon.engine.solver import Budget  # noqa: PLC0415 - as above
+
+        left = self._seconds_left()
+        seconds = None if left == math.inf else max(0.001, left)
+        limits = replace(self._solver.limits, nodes=nodes, seconds=seconds)
+        return Budget(limits, self._search.cancelled.is_set)
+
+    def _prove(self, size: int) -> int | None:
+        """Search some nodes more for the value."""
+        if self._search.task.nodes is not None:
+            size = max(1, min(size, self._search.task.nodes - self._search.nodes))
+        budget = self._budget(size)
+        value = self._solver.value(self._position, budget)
+        self._search.nodes += budget.nodes
+        return value
+
+    def _play_out(self, count: int) -> None:
+        """Play some more games at random, as long as they have something to tell."""
+        goal = min(self._playouts + count, _PLAYOUTS_IN_ALL)
+        while self._playouts < goal and not self._search.cancelled.is_set():
+            self._tree.grow(_PLAYOUTS_AT_ONCE)
+            self._playouts += _PLAYOUTS_AT_ONCE
+
+    def _settle(self) -> None:
+        """Make the move that looks best the answer so far, and say so."""
+        search = self._search
+        search.best = self._likeliest([cell for cell in self._legal if not self._loses(cell)])
+        score = round(100 * _log_odds(self._tree.chances().get(search.best, 0.5)))
+        effort = _effort(search.nodes, search.seconds)
+        search.tell(f"info {effort}score cp {score} pv {format_cell(search.best)}")
+
+    def _loses(self, cell: int) -> bool:
+        """Tell whether a move is known to lose."""
+        return self._solver.value(self._position.after(cell), self._budget(_GLANCE)) == 1
+
+    def _likeliest(self, cells: Sequence[int]) -> int:
+        """Choose by what the proof leans to and what the playouts won; of none, among all."""
+        leanings = self._solver.leanings(self._position)
+        chances = self._tree.chances()
+
+        def promise(cell: int) -> tuple[float, int]:
+            leaning = _LEANING * leanings.get(cell, _LOST)
+            return leaning + _log_odds(chances.get(cell, 0.5)), -cell
+
+        return max(cells or self._legal, key=promise)
+
+    def _keep(self, value: int) -> int:
+        """Play a move that keeps a proven value: one that ends the game if there is one."""
+        search = self._search
+        name = {1: "win", 0: "draw", -1: "loss"}[value]
+        search.tell(f"info string proven: {name} for the side to move")
+        search.tell(f"info {_effort(search.nodes, search.seconds)}score cp {_SURE * value}")
+        if value < 0:
+            # Every move loses, and the likeliest one asks most of the opponent.
+            self._play_out(_PLAYOUTS_AT_ONCE)
+            return self._likeliest(self._legal)
+        cells = sorted(self._legal, key=self._goes_on)
+        # A proof that the table has lost since is worked out again.
+        keeping = (
+            cell
+            for nodes in (_GLANCE, None)
+            for cell in cells
+            if self._solver.value(self._position.after(cell), self._budget(nodes)) == -value
+        )
+        return next(keeping, search.best)
+
+    def _goes_on(self, cell: int) -> bool:
+        return rules.outcome(self._position.after(cell)) is None
+
+
+def _log_odds(chance: float) -> float:
+    sure = min(0.99, max(0.01, chance))
+    return math.log(sure / (1 - sure))
+
+
+# --- The session ----------------------------------------------------------------------------
+
+
+def read_lines(stream: BinaryIO) -> Iterator[str]:
+    """Read lines of whatever bytes come, and of an endless one no more than shows its length."""
+    while line := stream.readline(_BYTE_LIMIT):
+        rest = line
+        while len(rest) == _BYTE_LIMIT and not rest.endswith(b"\n"):
+            rest = stream.readline(_BYTE_LIMIT)
+        yield line.decode("utf-8", errors="replace")
+
+
+class Session:
+    """The state of one conversation. ``write`` takes each line that is said."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._lock = threading.Lock()
+        self._options = Options()
+        self._position = start_position()
+        self._search: Search | None = None
+        self._is_warm = False
+        # One table for the moves of a game, and one search at a time that uses it.
+        self._solver: Solver | None = None
+        self._solver_lock = threading.Lock()
+        self._commands: dict[str, Callable[[list[str]], None]] = {
+            "ugi": self._introduce,
+            "isready": self._get_ready,
+            "setoption": self._set_option,
+            "uginewgame": self._new_game,
+            "position": self._set_position,
+            "go": self._go,
+            "stop": self._stop,
+            "query": self._respond,
+            "quit": self._stop,
+        }
+
+    def serve(self, stream: BinaryIO) -> None:
+        """Obey lines until ``quit``, or until they end; then a search that has an end may go on."""
+        for line in read_lines(stream):
+            if not self.obey(line):
+                return
+        if self._search is not None:
+            (self._search.stop if self._search.task.infinite else self._search.wait)()
+
+    def obey(self, line: str) -> bool:
+        """Obey one line, and tell whether to go on. A broken line changes nothing."""
+        command, *words = line.removeprefix("\ufeff").split() or [""]
+        try:
+            if len(line.strip()) > LINE_LIMIT:
+                raise FormatError(f"expected a line of at most {LINE_LIMIT} characters")
+            if command and command not in self._commands:
+                raise FormatError(f"expected a command: {', '.join(self._commands)}")
+            if command:
+                self._commands[command](words)
+        except KamonError as error:
+            self._say(f"info string error: {quote(command)}: {error.message}")
+        return command != "quit"
+
+    def _say(self, line: str) -> None:
+        with self._lock:
+            self._write(line)
+
+    # --- Commands ---
+
+    def _introduce(self, _: list[str]) -> None:
+        for line in (
+            f"id name Kamon {__version__}",
+            "id author The Kamon contributors",
+            *option_lines(),
+            "ugiok",
+        ):
+            self._say(line)
+
+    def _get_ready(self, _: list[str]) -> None:
+        """Load the compiled kernel where it will be needed: that may take a while, once."""
+        if not self._is_searching() and STRENGTHS[self._options.level - 1].needs_kernel:
+            self._warm_up()
+        self._say("readyok")
+
+    def _warm_up(self) -> None:
+        if self._is_warm:
+            return
+        try:
+            levels.choose(start_position(), self._options.level, seed=0, scale=0.001)
+            self._is_warm = True
+        except Exception as error:  # noqa: BLE001 - where the kernel is missing, the easy levels play
+            self._say(f"info string error: {_one_line(error)}")
+
+    def _set_option(self, words: list[str]) -> None:
+        self._refuse_while_searching()
+        self._options = read_option(words, self._options)
+
+    def _new_game(self, _: list[str]) -> None:
+        self._refuse_while_searching()
+        self._position = start_position()
+        self._solver = None
+
+    def _set_position(self, words: list[str]) -> None:
+        self._refuse_while_searching()
+        self._position = read_position(words)
+
+    def _respond(self, words: list[str]) -> None:
+        outcome = rules.outcome(self._position)
+        winner = None if outcome is None else outcome.winner
+        match words:
+            case ["p1turn"]:
+                answer = str(self._position.turn is Side.BLACK).lower()
+            case ["gameover"]:
+                answer = str(outcome is not None).lower()
+            case ["result"] if winner is not None:
+                answer = "p1win" if winner is Side.BLACK else "p2win"
+            case ["result"]:
+                answer = "none" if outcome is None else "draw"
+            case _:
+                raise FormatError(
+                    f"{quote(' '.join(words))} is no question: expected p1turn, gameover or result"
+                )
+        self._say(f"response {answer}")
+
+    def _go(self, words: list[str]) -> None:
+        self._refuse_while_searching()
+        task = read_task(words, self._position.turn)
+        if not rules.legal_cells(self._position):
+            self._say(f"info string error: 'go': the game is over, so there is no move: {NO_MOVE}")
+            self._say(f"bestmove {NO_MOVE}")
+            return
+        first = levels.choose(self._position, 1, seed=self._seed)
+        self._search = Search(self._thinking(task), first, task, self._say)
+
+    def _stop(self, _: list[str]) -> None:
+        if self._search is not None:
+            self._search.stop()
+
+    # --- Searching ---
+
+    @property
+    def _seed(self) -> int:
+        return self._options.seed + self._position.ply
+
+    def _is_searching(self) -> bool:
+        return self._search is not None and not self._search.is_over
+
+    def _refuse_while_searching(self) -> None:
+        if self._is_searching():
+            raise FormatError("a search is under way: expected isready, query, stop or quit")
+
+    def _thinking(self, task: Task) -> Callable[[Search], int]:
+        """Choose how to think, about the position and by the options of this moment."""
+        position, options, seed = self._position, self._options, self._seed
+        level = options.level
+        if task.depth is not None and task.depth <= DEEPEST:
+            level = min(level, max(1, task.depth))
+        has_choice = len(rules.legal_cells(position)) > 1
+        if level == STRONGEST and task.is_bounded and has_choice:
+            return lambda search: self._ask_the_oracle(position, options, seed, search)
+        return lambda _: think_as(level, position, task, seed)
+
+    def _ask_the_oracle(
+        self, position: Position, options: Options, seed: int, search: Search
+    ) -> int:
+        with self._solver_lock:
+            solver = self._solver_for(position.layout, options)
+            return Oracle(solver, position, seed, search).think()
+
+    def _solver_for(self, layout: Layout, options: Options) -> "Solver":
+        """Go on with the table of this game if there is one."""
+        from kamon.engine.solver import MIB, Limits, Solver  # noqa: PLC0415 - as above
+
+        limits = Limits(memory=options.hash * MIB, threads=options.threads)
+        solver = self._solver
+        if solver is None or solver.layout != layout or solver.limits != limits:
+            # The old table goes before the new one comes.
+            self._solver = solver = None
+            solver = self._solver = Solver(layout, limits)
+        return solver

@@ -1,0 +1,142 @@
+"""The engine at the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from kamon import format_record, parse_line, parse_record
+from kamon.cli import engine as shared
+from kamon.cli.app import app
+from kamon.engine import kernel
+
+DATA = Path(__file__).parent / "data"
+LINES = (DATA / "ply20.txt").read_text().splitlines()
+
+
+def kamon(*arguments: str, stdin: str = "") -> Result:
+    return CliRunner().invoke(app, list(arguments), input=stdin)
+
+
+def game_record(number: int) -> str:
+    game = parse_line((DATA / "games.txt").read_text().splitlines()[number])
+    assert game is not None
+    return format_record(game)
+
+
+def test_solve_answers_each_line_with_value_moves_and_a_line_of_play() -> None:
+    result = kamon("solve", "--memory", "16", stdin="\n".join(LINES[:6]))
+    assert result.exit_code == 0
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [answer["value"] for answer in answers] == [
+        line.partition(";")[2].strip() for line in LINES[:6]
+    ]
+    for answer in answers:
+        assert answer["best"]
+        assert answer["pv"][0] in answer["best"]
+        assert answer["distance"] is None
+        assert answer["nodes"] > 0
+        assert "reason" not in answer
+
+
+def test_solve_counts_the_distance_when_asked() -> None:
+    answer = json.loads(kamon("solve", "--distance", "--memory", "16", stdin=LINES[0]).stdout)
+    assert answer["distance"] % 2 == (answer["value"] == "win")
+
+
+def test_solve_leaves_out_the_moves_when_asked() -> None:
+    answer = json.loads(kamon("solve", "--value-only", "--memory", "16", stdin=LINES[0]).stdout)
+    assert answer["value"] is not None
+    assert (answer["best"], answer["pv"]) == ([], [])
+
+
+def test_a_limit_that_ends_the_work_is_named() -> None:
+    line = (DATA / "ply08.txt").read_text().splitlines()[0]
+    answer = json.loads(kamon("solve", "--nodes", "50", "--memory", "16", stdin=line).stdout)
+    assert (answer["value"], answer["reason"]) == (None, "nodes")
+
+
+def test_a_bad_line_is_told_in_its_place() -> None:
+    result = kamon("solve", "--memory", "16", stdin=f"rubbish\n{LINES[0]}\n")
+    assert result.exit_code == 1
+    bad, good = map(json.loads, result.stdout.splitlines())
+    assert bad["line"] == 1
+    assert good["value"] is not None
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "message"),
+    [
+        ("solve", ["--time", "0"], "more than 0 seconds"),
+        ("solve", ["--nodes", "-3"], "1 or more"),
+        ("solve", ["--threads", "0"], "threads are 1 to 64"),
+        ("solve", ["--memory", "999999999"], "does not fit in memory"),
+        ("analyse", ["--time", "-1"], "more than 0 seconds"),
+    ],
+)
+def test_limits_that_make_no_sense_are_wrong_usage(
+    command: str, options: list[str], message: str
+) -> None:
+    result = kamon(command, *options, stdin=LINES[0])
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+def test_analyse_writes_a_record_with_the_review_in_it() -> None:
+    result = kamon("analyse", "--nodes", "5000", "--memory", "16", stdin=game_record(1))
+    assert result.exit_code == 0
+    game = parse_record(result.stdout)
+    assert "with best play" in game.main_line()[-1].comment
+
+
+def test_analyse_writes_json_when_asked_and_goes_on_after_a_bad_record() -> None:
+    text = f'[Layout "nonsense"]\n\n*\n\n{game_record(0)}'
+    result = kamon("analyse", "--json", "--nodes", "2000", "--memory", "16", stdin=text)
+    assert result.exit_code == 1
+    assert "not a layout" in result.stderr
+    assert len(json.loads(result.stdout)["turns"]) == 25
+
+
+def test_somebody_who_watches_sees_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("solve", "analyse"):
+        monkeypatch.setattr(f"kamon.cli.{module}.is_terminal", lambda: True)
+    assert kamon("solve", "--memory", "16", stdin=LINES[1]).exit_code == 0
+    result = kamon("analyse", "--nodes", "500", "--memory", "16", stdin=game_record(0))
+    assert "26 of 26 positions" in result.stderr
+
+
+def test_the_first_use_says_that_it_compiles(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kernel, "is_fresh", lambda: True)
+    shared.prepare()
+    assert "Compiling the engine" in capsys.readouterr().err
+    monkeypatch.setattr(kernel, "CACHED", False)
+    shared.prepare()
+    assert "cannot be written, so every time" in capsys.readouterr().err
+    assert shared.is_terminal() in (True, False)
+
+
+@pytest.mark.parametrize("level", ["2", "4"])
+def test_a_game_against_the_computer(
+    level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    typed = "b1\nundo\nc1\nresign\nquit\n"
+    result = kamon("play", "--seed", "7", "--against", level, stdin=typed)
+    assert result.exit_code == 0
+    assert result.stdout.count("The computer plays") >= 2
+    (kept,) = (tmp_path / "kamon" / "games").glob("*.pgn")
+    game = parse_record(kept.read_text())
+    assert game.result is not None
+    assert game.result.termination == "resignation"
+
+
+def test_the_computer_begins_where_it_is_black(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    result = kamon("play", "--seed", "7", "--against", "1", "--side", "white", stdin="quit\n")
+    assert "The computer plays" in result.stdout
+    assert "White plays:" in result.stdout
