@@ -1,5 +1,7 @@
 """One test for each fact of the rules, named for it."""
 
+from random import Random
+
 import pytest
 
 from build import LAYOUT, mask, names, position
@@ -24,6 +26,7 @@ from kamon import (
     play,
 )
 from kamon.geometry import OPENING, cells
+from kamon.rules import dangers, replies, winning_cells
 from kamon.tokens import TOKENS
 
 START = Position(LAYOUT)
@@ -396,3 +399,41 @@ def test_the_number_of_openings_follows_from_the_layout_alone() -> None:
     )
     assert [perft(Position(layout), depth) for depth in range(4)] == [1, 11, 110, 990]
     assert len(TOKENS) == 36
+
+
+# --- What a move allows, and what it risks --------------------------------------------------
+
+
+def test_replies_and_dangers_are_what_playing_shows() -> None:
+    rng = Random(4)
+    seen = {"winning": 0, "losing": 0}
+    for seed in range(250):
+        current = Position(Layout.shuffled(seed))
+        while legal := legal_cells(current):
+            allowed = replies(current)
+            assert list(allowed) == legal
+            found = dangers(current)
+            threats = set()
+            for cell in legal:
+                after = current.after(cell)
+                assert allowed[cell] == legal_mask(after)
+                fatal = {reply for reply in legal_cells(after) if has_won(after.after(reply))}
+                threats |= fatal
+                assert (cell in found.losing) == bool(fatal)
+                assert (cell in found.winning) == has_won(after)
+            assert set(found.threats) == threats
+            seen["winning"] += bool(found.winning)
+            seen["losing"] += bool(found.losing)
+            current = current.after(rng.choice(legal))
+    assert all(seen.values())
+
+
+def has_won(current: Position) -> bool:
+    result = outcome(current)
+    return result is not None and result.winner is not None
+
+
+def test_winning_cells_are_where_a_stone_would_win_whether_or_not_it_is_allowed() -> None:
+    there = position("d3 e4 e5 d5 c4", last="d3")
+    assert names(winning_cells(there, Side.BLACK)) == "c3"
+    assert winning_cells(there, Side.WHITE) == []

@@ -105,6 +105,61 @@ def winning_cells(position: Position, side: Side) -> list[int]:
     return [cell for cell in cells(position.free) if _wins(mine | 1 << cell, cell)]
 
 
+def replies(position: Position) -> dict[int, int]:
+    """Return for each legal cell the mask of what playing it would allow the opponent.
+
+    Nothing where it ends the game.
+    """
+    mine = position.stones(position.turn)
+    free = position.free
+    return {
+        cell: 0
+        if _wins(mine | 1 << cell, cell)
+        else position.layout.matching[cell] & free & ~(1 << cell)
+        for cell in cells(legal_mask(position))
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Dangers:
+    """Who could win at once: by which moves, on which cells, and after which moves.
+
+    ``winning`` are legal moves that win now. ``losing`` are legal moves that let the opponent win
+    with the next one, and ``threats`` the cells on which they would.
+    """
+
+    winning: tuple[int, ...]
+    losing: tuple[int, ...]
+    threats: tuple[int, ...]
+
+
+def dangers(position: Position) -> Dangers:
+    """Look one move ahead for both sides."""
+    allowed = replies(position)
+    free = position.free
+    matching = position.layout.matching
+    theirs = mask_of(winning_cells(position, position.turn.other))
+    winning, losing, threats = [], [], 0
+    for cell, answers in allowed.items():
+        left = free & ~(1 << cell)
+        if not answers:
+            # It has won, or leaves nothing to play; the last token of all makes a draw.
+            winning += (
+                [cell] if left or _wins(position.stones(position.turn) | 1 << cell, cell) else []
+            )
+            continue
+        # A stone of mine never adds a cell with which the opponent wins.
+        blocking = mask_of(
+            reply
+            for reply in cells(answers)
+            if left & ~(1 << reply) and not matching[reply] & left & ~(1 << reply)
+        )
+        fatal = answers & (theirs | blocking)
+        threats |= fatal
+        losing += [cell] if fatal else []
+    return Dangers(tuple(winning), tuple(losing), tuple(cells(threats)))
+
+
 def perft(position: Position, depth: int) -> int:
     """Count the legal sequences of exactly ``depth`` plies."""
     if depth == 0:

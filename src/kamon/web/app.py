@@ -28,6 +28,7 @@ from fastapi.responses import (
     Response,
 )
 from fastapi.staticfiles import StaticFiles
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import HTTPConnection
 
 from kamon import __version__
@@ -434,6 +435,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(pages.router)
     app.add_api_websocket_route("/ws", _socket)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_middleware(GZipMiddleware, minimum_size=500)
     app.middleware("http")(_guard)
     app.add_exception_handler(RoomError, _room_error)
     app.add_exception_handler(RequestValidationError, _validation_error)

@@ -4,57 +4,48 @@ from collections.abc import Sequence
 from typing import Any
 
 from kamon import rules
-from kamon.geometry import CELLS
+from kamon.geometry import CELLS, cells
 from kamon.notation import format_cell, format_layout, format_token, outcome_data
 from kamon.position import Position, Side
 from kamon.web.rooms import Event, Room
 
 
-def board_view(position: Position) -> dict[str, Any]:
-    """Tell a board: tokens, stones, what may be played and what that would allow in turn."""
-    outcome = rules.outcome(position)
-    legal = rules.legal_cells(position)
+def _picture(position: Position) -> dict[str, Any]:
+    """Tell what a board looks like."""
     signs = {Side.BLACK: "x", Side.WHITE: "o", None: "."}
-    last_token = position.layout.tokens[position.last] if position.last is not None else None
     return {
         "tokens": [format_token(token) for token in position.layout.tokens],
         "stones": "".join(signs[position.owner(cell)] for cell in CELLS),
         "last": _cell(position.last),
+    }
+
+
+def board_view(position: Position) -> dict[str, Any]:
+    """Tell a board: tokens, stones, what may be played and what that would allow in turn."""
+    outcome = rules.outcome(position)
+    replies = rules.replies(position)
+    last_token = position.layout.tokens[position.last] if position.last is not None else None
+    return {
+        **_picture(position),
         "turn": None if outcome else position.turn.value,
         "need": format_token(last_token) if last_token else None,
-        "legal": [format_cell(cell) for cell in legal],
-        "replies": {format_cell(cell): _replies(position, cell) for cell in legal},
+        "legal": [format_cell(cell) for cell in replies],
+        "replies": {
+            format_cell(cell): [format_cell(reply) for reply in cells(mask)]
+            for cell, mask in replies.items()
+        },
         "outcome": outcome_data(outcome) if outcome else None,
     }
 
 
-def _replies(position: Position, cell: int) -> list[str]:
-    """List what a move would allow the opponent: nothing where it ends the game."""
-    return [format_cell(reply) for reply in rules.legal_cells(position.after(cell))]
-
-
 def assistance(position: Position) -> dict[str, Any]:
     """Tell the cells on which the opponent threatens to win, and the moves that lose at once."""
-    legal = rules.legal_cells(position)
-    threats: set[int] = set()
-    losing = []
-    for cell in legal:
-        after = position.after(cell)
-        winning = [reply for reply in rules.legal_cells(after) if _wins(after.after(reply))]
-        threats.update(winning)
-        if winning:
-            losing.append(cell)
-    winning_now = [cell for cell in legal if _wins(position.after(cell))]
+    dangers = rules.dangers(position)
     return {
-        "threats": [format_cell(cell) for cell in sorted(threats)],
-        "losing": [format_cell(cell) for cell in losing if cell not in winning_now],
-        "winning": [format_cell(cell) for cell in winning_now],
+        "threats": [format_cell(cell) for cell in dangers.threats],
+        "losing": [format_cell(cell) for cell in dangers.losing],
+        "winning": [format_cell(cell) for cell in dangers.winning],
     }
-
-
-def _wins(position: Position) -> bool:
-    outcome = rules.outcome(position)
-    return outcome is not None and outcome.winner is not None
 
 
 def room_view(
@@ -123,7 +114,7 @@ def summary(room: Room, sides: frozenset[Side], now: int) -> dict[str, Any]:
         "result": _result(room),
         "updated": room.updated,
         "age": max(0, now - room.updated),
-        "board": {key: board_view(room.position)[key] for key in ("tokens", "stones", "last")},
+        "board": _picture(room.position),
     }
 
 
