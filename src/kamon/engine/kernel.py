@@ -1286,8 +1286,12 @@ def search(
     d = 0
     s.max_phi[0] = INFINITY
     s.max_delta[0] = INFINITY
-    _expand(ground, s, 0, table, locks, draw_to)
+    opened = False
     while True:
+        if not opened:
+            # The only call, because each one is woven in anew and costs seconds to compile.
+            _expand(ground, s, d, table, locks, draw_to)
+            opened = True
         if shared and s.counter[0] - s.entered[d] > _REFRESH_AFTER:
             _refresh(s, d, table, locks, draw_to)
         phi, delta, taint, best, second = _summary(s, d)
@@ -1317,7 +1321,7 @@ def search(
         _place(ground, s, d, s.bit[d, best])
         _winning_after(s.stones[d + 1, s.side[d]], s.free[d + 1], s.after[d + 2])
         d += 1
-        _expand(ground, s, d, table, locks, draw_to)
+        opened = False
 
 
 @compiled
@@ -1481,21 +1485,3 @@ def _remember(s: Stack, memo: Memo, d: int, left: int, answer: int) -> None:
         memo.some_within[at] = min(memo.some_within[at], left)
     else:
         memo.none_within[at] = max(memo.none_within[at], left)
-
-
-# --- What the search thinks of the moves ----------------------------------------------------
-
-
-@compiled
-def root_numbers(ground: Ground, s: Stack, table: Boards, numbers: Ints) -> int:
-    """Write bit, phi and delta of each live move of row 0 into rows; return how many.
-
-    The numbers are for the opponent, who is to move then: phi is how hard it is to prove that the
-    move loses, delta how hard that it wins. Safe moves that are refuted at once are not live.
-    """
-    _expand(ground, s, 0, table, np.zeros(0, dtype=np.int64), 1)
-    for i in range(s.children[0]):
-        numbers[i, 0] = s.bit[0, i]
-        numbers[i, 1] = s.phi[0, i]
-        numbers[i, 2] = s.delta[0, i]
-    return s.children[0]

@@ -127,6 +127,8 @@ class Solver:
         threads = self.limits.threads
         self._stacks = [kernel.new_stack() for _ in range(threads)]
         self._locks = np.zeros(kernel.LOCKS if threads > 1 else 0, dtype=np.int64)
+        self._left_open: Position | None = None
+        self._leanings: dict[int, float] = {}
 
     # --- Values ---
 
@@ -185,6 +187,7 @@ class Solver:
         self._set_roots(position)
         if not answers:
             budget.give_up()
+            self._note_leanings(position)
             return None, 0
         me = 0 if position.turn is Side.BLACK else 1
         phi, _, taint = answers[0]
@@ -261,18 +264,22 @@ class Solver:
         }
 
     def leanings(self, position: Position) -> dict[int, float]:
-        """Tell how the search leans about each live move of an open position.
+        """Tell how the last search that a limit ended leaned about each live move.
 
         The logarithm of how hard it is to refute the move over how hard to prove it: above 0 it
-        looks good. An estimate, and no more. Moves that lose at once are left out.
+        looks good. An estimate, and no more. Moves that lose at once are left out, and so is all
+        where the search was about another position.
         """
-        numbers = np.zeros((12, 3), dtype=np.int64)
-        if self._set_roots(position) != kernel.UNKNOWN:
-            return {}
-        count = kernel.root_numbers(self.ground, self._stacks[0], self._table, numbers)
-        return {
-            kernel.CELL_OF[int(bit)]: math.log((1 + phi) / (1 + delta))
-            for bit, phi, delta in numbers[:count]
+        return self._leanings if self._left_open == position else {}
+
+    def _note_leanings(self, position: Position) -> None:
+        stack = self._stacks[0]
+        self._left_open = position
+        self._leanings = {
+            kernel.CELL_OF[int(stack.bit[0, i])]: math.log(
+                (1 + stack.phi[0, i]) / (1 + stack.delta[0, i])
+            )
+            for i in range(stack.children[0])
         }
 
     def _keeping(

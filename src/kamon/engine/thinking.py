@@ -46,10 +46,10 @@ def think(
         limits = Limits(seconds=_PROOF_SHARE * seconds, memory=64 * MIB)
     solver = Solver(position.layout, limits)
     value = solver.value(position)
+    leanings = solver.leanings(position)
     candidates = _candidates(solver, position, value)
     if len(candidates) == 1 or value in (WIN, DRAW):
         return candidates[0]
-    leanings = solver.leanings(position)
     if seconds is None:
         count = max(20, int(strength.playouts * scale))
         tree = Tree(position, seed, min(20 * count + 50, _TREE_LIMIT))

@@ -303,7 +303,8 @@ def think_as(level: int, position: Position, task: Task, seed: int) -> int:
 # Proof and playouts take turns, in rounds that grow. The first is over in the blink of an eye.
 _FIRST_ROUND: Final = 2_000
 _LARGEST_ROUND: Final = 200_000
-_PLAYOUTS_PER_NODE: Final = 0.4
+# About as much time goes into the ones as into the others.
+_PLAYOUTS_PER_NODE: Final = 2
 _PLAYOUTS_AT_ONCE: Final = 1_000
 # More of them tell nothing new; from then on all goes into the proof.
 _PLAYOUTS_IN_ALL: Final = 1_000_000
@@ -337,7 +338,7 @@ class Oracle:
             value = self._prove(size)
             if value is not None:
                 return self._keep(value)
-            self._play_out(int(size * _PLAYOUTS_PER_NODE))
+            self._play_out(size * _PLAYOUTS_PER_NODE)
             if self._search.cancelled.is_set():
                 return self._search.best
             self._settle()

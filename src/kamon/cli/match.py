@@ -1,0 +1,150 @@
+"""``kamon match``: two players over many boards, and who is stronger."""
+
+import contextlib
+import secrets
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from kamon.cli.files import reason
+from kamon.engine.matches import (
+    EngineStartError,
+    Finished,
+    Pace,
+    Player,
+    Score,
+    parse_player,
+    play_match,
+    summary,
+)
+from kamon.errors import EngineMissingError, FormatError
+from kamon.layout import SEED_LIMIT
+from kamon.record import format_record
+
+EXAMPLES = """Examples:
+
+\b
+  kamon match level:5 level:4 --games 100
+  kamon match level:8 uct:10000 --games 20 --seed 1 --output games.pgn
+  kamon match level:7 'ugi:./my-engine --fast' --games 50 --movetime 0.5"""
+
+_INTERRUPTED = 130
+_GAMES = 1_000_000
+
+
+def run(  # noqa: PLR0913 - each is an option of a match
+    one: Annotated[str, typer.Argument(metavar="A", help="level:5, uct:1000 or ugi:COMMAND.")],
+    other: Annotated[str, typer.Argument(metavar="B", help="The other player, likewise.")],
+    *,
+    games: Annotated[int, typer.Option(min=1, max=_GAMES, help="How many; two on each board.")],
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=SEED_LIMIT - _GAMES,
+            help="Of the first board; the next have the next seeds. Chosen where none is given.",
+        ),
+    ] = None,
+    scale: Annotated[
+        float | None, typer.Option(help="A factor on the budgets of levels: 0.1 is quick.")
+    ] = None,
+    movetime: Annotated[
+        float | None, typer.Option(help="Seconds for a move, in place of budgets.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A file to which each game is appended as it ends."),
+    ] = None,
+) -> None:
+    """Play a match and tell who is stronger.
+
+    Each random board is played twice, with the sides changed. A player that crashes, is silent or
+    plays what is not legal loses that game and is started again. Ctrl-C ends the match early; the
+    games until then count and are kept.
+    """
+    players = _players(one, other, _pace(scale, movetime))
+    first = secrets.randbelow(SEED_LIMIT - _GAMES) if seed is None else seed
+    typer.echo(f"boards from seed {first} on")
+    with _appending(output) as stream:
+        status = _play(players, games, first, stream)
+    if status:
+        raise typer.Exit(status)
+
+
+def _pace(scale: float | None, movetime: float | None) -> Pace:
+    if scale is not None and movetime is not None:
+        raise typer.BadParameter("--scale and --movetime exclude each other")
+    for name, number, most in (("--scale", scale, 1000), ("--movetime", movetime, 86_400)):
+        if number is not None and not 0 < number <= most:
+            raise typer.BadParameter(f"{name} is more than 0 and at most {most}, not {number:g}")
+    return Pace(scale or 1.0, movetime)
+
+
+def _players(one: str, other: str, pace: Pace) -> tuple[Player, Player]:
+    try:
+        players = parse_player(one, pace), parse_player(other, pace)
+    except FormatError as error:
+        raise typer.BadParameter(str(error)) from None
+    if one == other:
+        for number, player in enumerate(players, 1):
+            player.name += f" #{number}"
+    return players
+
+
+@contextlib.contextmanager
+def _appending(path: Path | None) -> Iterator[TextIO | None]:
+    if path is None:
+        yield None
+        return
+    try:
+        stream = path.open("a", encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"cannot write {path}: {reason(error)}") from None
+    with stream:
+        yield stream
+
+
+def _play(players: tuple[Player, Player], games: int, seed: int, stream: TextIO | None) -> int:
+    """Play to the end or until nothing goes on; tell how it stands, and return the status."""
+    one, other = players
+    score, status = Score(), 0
+    try:
+        for finished in play_match(one, other, games=games, seed=seed):
+            _keep(finished, stream)
+            score = score.plus(finished)
+            _tell(finished, score, games)
+    except KeyboardInterrupt:
+        status = _INTERRUPTED
+    except (EngineStartError, EngineMissingError) as error:
+        typer.echo(f"kamon: {error}", err=True)
+        status = 1
+    finally:
+        for player in players:
+            player.close()
+        if sys.stderr.isatty():
+            typer.echo(err=True)
+    typer.echo(summary(one.name, other.name, score))
+    return status
+
+
+def _keep(finished: Finished, stream: TextIO | None) -> None:
+    if stream is not None:
+        # An empty line before it, whatever the file ends with.
+        start = "\n" if stream.tell() else ""
+        stream.write(start + format_record(finished.game))
+        stream.flush()
+
+
+def _tell(finished: Finished, score: Score, games: int) -> None:
+    """Say what went wrong to everybody, and how it stands to people at a terminal."""
+    shown = sys.stderr.isatty()
+    if finished.fault:
+        start = "\n" if shown else ""
+        where = finished.game.tags["Round"]
+        typer.echo(f"{start}kamon: game {where}: {finished.fault}", err=True)
+    if shown:
+        line = f"game {len(score.points)} of {games}: +{score.wins} ={score.draws} -{score.losses}"
+        typer.echo(f"\r{line}", err=True, nl=False)
