@@ -35,6 +35,8 @@ SMALLEST_TABLE: Final = MIB
 _NO_LIMIT: Final = 1 << 60
 # The search looks at its stop sign at every node, and we look at the clock this often.
 _POLL_SECONDS: Final = 0.02
+# A position and all its moves.
+_LEANINGS_KEPT: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,7 @@ class Solver:
         threads = self.limits.threads
         self._stacks = [kernel.new_stack() for _ in range(threads)]
         self._locks = np.zeros(kernel.LOCKS if threads > 1 else 0, dtype=np.int64)
-        self._left_open: Position | None = None
-        self._leanings: dict[int, float] = {}
+        self._leanings: dict[Position, dict[int, float]] = {}
 
     # --- Values ---
 
@@ -264,18 +265,19 @@ class Solver:
         }
 
     def leanings(self, position: Position) -> dict[int, float]:
-        """Tell how the last search that a limit ended leaned about each live move.
+        """Tell how a search that a limit ended leaned about each live move of its position.
 
         The logarithm of how hard it is to refute the move over how hard to prove it: above 0 it
-        looks good. An estimate, and no more. Moves that lose at once are left out, and so is all
-        where the search was about another position.
+        looks good. An estimate, and no more. Moves that lose at once are left out, and there are
+        none where the position was not searched lately, or was solved.
         """
-        return self._leanings if self._left_open == position else {}
+        return self._leanings.get(position, {})
 
     def _note_leanings(self, position: Position) -> None:
         stack = self._stacks[0]
-        self._left_open = position
-        self._leanings = {
+        while len(self._leanings) >= _LEANINGS_KEPT:
+            del self._leanings[next(iter(self._leanings))]
+        self._leanings[position] = {
             kernel.CELL_OF[int(stack.bit[0, i])]: math.log(
                 (1 + stack.phi[0, i]) / (1 + stack.delta[0, i])
             )
