@@ -17,6 +17,7 @@ from kamon.cli.choices import OtherEditionOption
 from kamon.cli.engine import prepare
 from kamon.cli.files import reason, write_whole
 from kamon.editions import COSMOLUDO_2020, EDITIONS, Edition
+from kamon.engine.strengths import strongest_plain_level
 from kamon.errors import KamonError
 from kamon.game import Game, OffBoard, Result
 from kamon.layout import SEED_LIMIT, Layout
@@ -34,8 +35,6 @@ EXAMPLES = """Examples:
   kamon play --against 4    against the computer, level 4
   kamon play --resume       go on with the game that was played last
   kamon play friday.pgn     go on with a saved game"""
-
-_LAST_PLAIN_LEVEL = 3
 
 _HELP = """\
   c4            play on c4
@@ -128,7 +127,7 @@ class Opponent:
         """Think about the position at the cursor."""
         from kamon.engine import levels  # noqa: PLC0415 - two people need no engine
 
-        if self.level > _LAST_PLAIN_LEVEL:
+        if self.level > strongest_plain_level():
             prepare()
         return levels.choose(game.position, self.level, seed=secrets.randbits(32))
 

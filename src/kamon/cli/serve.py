@@ -1,5 +1,6 @@
 """``kamon serve``: the web page, for this machine or for the world."""
 
+import logging
 import threading
 import webbrowser
 from pathlib import Path
@@ -55,6 +56,7 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     if copy_to is not None:
         _copy(settings.database, copy_to)
         return
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -38,3 +38,8 @@ STRENGTHS: Final = (
     Strength(7, "Master", "Knows most games from the middle on.", nodes=60_000, playouts=30_000),
     Strength(8, "Oracle", "Solves the game wherever it can.", nodes=250_000, playouts=100_000),
 )
+
+
+def strongest_plain_level() -> int:
+    """Return the strongest level that needs no compiled kernel."""
+    return max(strength.level for strength in STRENGTHS if not strength.needs_kernel)

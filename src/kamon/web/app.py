@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import secrets
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,6 @@ from fastapi import (
     APIRouter,
     Depends,
     FastAPI,
-    HTTPException,
     Query,
     Request,
     WebSocket,
@@ -28,6 +26,8 @@ from fastapi.responses import (
     Response,
 )
 from fastapi.staticfiles import StaticFiles
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import HTTPConnection
 
@@ -41,7 +41,7 @@ from kamon.record import format_record
 from kamon.render import svg
 from kamon.web import identity, pages, rooms, views
 from kamon.web.budgets import BudgetError, Budgets
-from kamon.web.bus import Bus, Table
+from kamon.web.bus import Bus, StorageError, Table
 from kamon.web.clocks import Control
 from kamon.web.identity import Visitor
 from kamon.web.messages import (
@@ -122,9 +122,13 @@ class Services:
         since = self.bus.absent_since(table, side)
         return None if since is None else self.bus.now() - since
 
-    async def obey(self, table: Table, visitor: Visitor, command: GameCommand) -> tuple[Any, Any]:
+    async def obey(
+        self, table: Table, visitor: Visitor, command: GameCommand, client: str
+    ) -> tuple[Any, Any]:
         """Do what a client asks for in a game."""
         sides = visitor.sides(table.holders)
+        if sides and "computer" in (table.room.black.kind, table.room.white.kind):
+            self.budgets.spend(client, "thoughts")
         data = {key: value for key, value in command.data.model_dump().items() if value is not None}
         holders: list[tuple[Side, str]] = []
         room = table.newest
@@ -199,11 +203,15 @@ api = APIRouter(
 GamePath = Annotated[GameId, PathParam()]
 
 
+@api.head("/health", include_in_schema=False)
 @api.get("/health")
 async def health(services: ServicesParam) -> Answer:
     """Tell whether the server and its database are well."""
-    well = await asyncio.to_thread(services.bus.store.healthy)
-    return {"ok": well, "version": __version__, "thinking": services.thinkers.busy}
+    try:
+        await asyncio.to_thread(services.bus.store.healthy)
+    except SQLAlchemyError:
+        raise StorageError from None
+    return {"ok": True, "version": __version__, "thinking": services.thinkers.busy}
 
 
 @api.post("/identity", status_code=201)
@@ -287,6 +295,7 @@ async def show_game(game: GamePath, request: Request, services: ServicesParam) -
     services.budgets.spend(client_of(request), "requests")
     visitor = services.visitor(request, changes=False)
     table = await services.bus.table(game)
+    services.thinkers.consider(table.room)
     view = services.view(table, visitor.sides(table.holders))
     return {"view": view, "events": views.events_view(table.events)}
 
@@ -299,7 +308,7 @@ async def command_game(
     visitor = services.visitor(request, changes=True)
     services.budgets.spend(client_of(request), "messages")
     table = await services.bus.table(game)
-    room, events = await services.obey(table, visitor, command)
+    room, events = await services.obey(table, visitor, command, client_of(request))
     return {"number": room.number, "events": views.events_view(events)}
 
 
@@ -366,8 +375,9 @@ async def hand_over(game: GamePath, request: Request, services: ServicesParam) -
     if not sides:
         raise RoomError("not-your-seat", "you have no seat in this game")
     token = identity.new_secret()
-    # A seat at one screen has both sides; the link carries the first, and finds the other.
-    side = next(iter(sorted(sides, key=lambda each: each.value)))
+    if len(sides) > 1:
+        raise RoomError("no-handover", "a game for two at one screen stays on that screen")
+    (side,) = sides
     expires = services.bus.now() + HANDOVER_AGE
     await asyncio.to_thread(
         services.bus.store.hand_over, identity.hashed(token), game, side, expires
@@ -417,7 +427,7 @@ def create_app(settings: Settings) -> FastAPI:
         async with Bus(store).running() as bus, Thinkers(bus, settings.workers) as thinkers:
             budgets = Budgets(scale=settings.budget_scale)
             app.state.services = Services(settings, bus, budgets, thinkers)
-            clearing = asyncio.create_task(_clear_old_games(store, settings))
+            clearing = asyncio.create_task(_clear_old_games(bus, settings))
             yield
             clearing.cancel()
         store.close()
@@ -443,15 +453,12 @@ def create_app(settings: Settings) -> FastAPI:
     return app
 
 
-async def _clear_old_games(store: Store, settings: Settings) -> None:
+async def _clear_old_games(bus: Bus, settings: Settings) -> None:
     """Once an hour, remove games that nobody will come back to."""
     while True:
-        now = time.time_ns() // 1_000_000
-        abandoned = now - ABANDONED_DAYS * DAY
-        await asyncio.to_thread(store.prune, abandoned, ["waiting", "aborted"])
+        await bus.clear(bus.now() - ABANDONED_DAYS * DAY, ["waiting", "aborted"])
         if settings.keep_days is not None:
-            old = now - settings.keep_days * DAY
-            await asyncio.to_thread(store.prune, old, ["over", "playing"])
+            await bus.clear(bus.now() - settings.keep_days * DAY, ["over", "playing"])
         await asyncio.sleep(3600)
 
 
@@ -466,6 +473,9 @@ async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Resp
         response: Response = _error("too-large", f"a request has at most {BODY_LIMIT} bytes")
     else:
         response = await call_next(request)
+    if request.url.path.startswith("/static/"):
+        # Asked for again each time, and mostly answered with "unchanged": no stale modules.
+        response.headers.setdefault("Cache-Control", "no-cache")
     for name, value in pages.HEADERS.items():
         response.headers.setdefault(name, value)
     return response

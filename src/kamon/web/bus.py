@@ -149,11 +149,24 @@ class Bus:
             if not table.watchers and not table.waiting:
                 del self._tables[game]
 
+    async def clear(self, before: int, statuses: Sequence[str]) -> None:
+        """Remove games that have not changed since a moment, unless they are in memory.
+
+        A game in memory is one that somebody has asked for: its turn comes another time.
+        """
+        try:
+            old = await asyncio.to_thread(self.store.unchanged_since, before, statuses)
+            await asyncio.to_thread(
+                self.store.remove, [game for game in old if game not in self._tables]
+            )
+        except SQLAlchemyError:
+            _log.exception("old games could not be cleared")
+
     async def create(self, first: Event, holders: Sequence[tuple[Side, str]]) -> Room:
         """Open a new game."""
         game = new_id()
         room = rooms.create(game, [first])
-        table = Table(room, list(holders), [])
+        table = Table(room, [], [])
         table.pending = room
         self._tables[game] = table
         self._forget_old()

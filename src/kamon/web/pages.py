@@ -79,6 +79,7 @@ def render(request: Request, name: str, status: int = 200, **values: Any) -> HTM
     return response
 
 
+@router.head("/")
 @router.get("/")
 async def home(request: Request) -> Response:
     """Show the ways to play."""

@@ -9,6 +9,7 @@ from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import TypeAdapter, ValidationError
 
 from kamon.web import views
+from kamon.web.budgets import BudgetError
 from kamon.web.bus import Table, Watcher
 from kamon.web.identity import Visitor
 from kamon.web.messages import Do, SocketMessage, Watch
@@ -67,7 +68,9 @@ class _Connection:
                 reply_to = _id_of(text)
                 await self._obey(_parse(text))
             except RoomError as error:
-                answer = {"type": "error", "id": reply_to, "code": error.code}
+                answer: dict[str, Any] = {"type": "error", "id": reply_to, "code": error.code}
+                if isinstance(error, BudgetError):
+                    answer["retry"] = error.retry
                 await _send(self.socket, {**answer, "message": error.message})
 
     async def _obey(self, message: Any) -> None:  # noqa: ANN401 - one of SocketMessage
@@ -75,7 +78,7 @@ class _Connection:
             await self._watch(message)
         elif isinstance(message, Do):
             table = await self.services.bus.table(message.game)
-            room, _ = await self.services.obey(table, self.visitor, message)
+            room, _ = await self.services.obey(table, self.visitor, message, self.client)
             if message.do == "join" and self.watched and self.watched[0] is table:
                 # The watcher has a seat now, and must be seen as its player.
                 await self._watch(Watch(type="watch", game=message.game, after=room.number))

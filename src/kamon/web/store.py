@@ -6,6 +6,7 @@ event loop: ``bus`` gives the writing to one thread, and commits what has gather
 
 import json
 import sqlite3
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +40,8 @@ from kamon.position import Side
 from kamon.web.rooms import Event
 
 metadata: Final = MetaData()
+# Databases bound how long a list in a question may be.
+_REMOVED_AT_ONCE: Final = 500
 
 games: Final = Table(
     "games",
@@ -99,7 +102,8 @@ class Store:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.engine: Engine = create_engine(url)
+        # What a failed statement held is nobody's business: a log is no place for hashes.
+        self.engine: Engine = create_engine(url, hide_parameters=True)
         if self.engine.dialect.name == "sqlite":
             event.listen(self.engine, "connect", _prepare_sqlite)
 
@@ -168,11 +172,14 @@ class Store:
                 )
             return found.game, side
 
-    def prune(self, before: int, statuses: Sequence[str]) -> int:
-        """Remove games of some status that have not changed since a moment; count them."""
+    def remove(self, several: Sequence[str]) -> None:
+        """Remove games, and links to seats that have expired."""
         with self.engine.begin() as connection:
-            old = (games.c.updated < before) & games.c.status.in_(statuses)
-            return connection.execute(delete(games).where(old)).rowcount
+            for start in range(0, len(several), _REMOVED_AT_ONCE):
+                some = several[start : start + _REMOVED_AT_ONCE]
+                connection.execute(delete(games).where(games.c.id.in_(some)))
+            now = time.time_ns() // 1_000_000
+            connection.execute(delete(handovers).where(handovers.c.expires <= now))
 
     # --- Reading ---
 
@@ -209,6 +216,12 @@ class Store:
             .order_by(games.c.updated.desc())
             .limit(limit)
         )
+        with self.engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    def unchanged_since(self, before: int, statuses: Sequence[str]) -> list[str]:
+        """List games of some status that nobody has touched since a moment."""
+        query = select(games.c.id).where(games.c.updated < before, games.c.status.in_(statuses))
         with self.engine.connect() as connection:
             return list(connection.execute(query).scalars())
 

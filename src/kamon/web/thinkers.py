@@ -16,6 +16,7 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Final, Self
 
+from kamon.errors import EngineMissingError
 from kamon.notation import format_cell, format_position, parse_position
 from kamon.web.bus import Bus
 from kamon.web.rooms import Command, Event, Room, RoomError
@@ -32,12 +33,19 @@ def _work(pipe: Connection) -> None:
     """Answer questions until the pipe closes: a position, a level and a seed in, a cell out."""
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
-    from kamon.engine import levels  # noqa: PLC0415 - only the worker pays for the engine
+    # Only the worker pays for the engine.
+    from kamon.engine import levels  # noqa: PLC0415
+    from kamon.engine.strengths import strongest_plain_level  # noqa: PLC0415
 
     with contextlib.suppress(EOFError, KeyboardInterrupt):
         while True:
             text, level, seed = pipe.recv()
-            pipe.send(levels.choose(parse_position(text), level, seed=seed))
+            position = parse_position(text)
+            try:
+                cell = levels.choose(position, level, seed=seed)
+            except EngineMissingError:
+                cell = levels.choose(position, strongest_plain_level(), seed=seed)
+            pipe.send(cell)
 
 
 class _Worker:
@@ -118,8 +126,11 @@ class Thinkers:
         if self._wanted.get(room.id) == room.board_number:
             return
         self._wanted[room.id] = room.board_number
-        with contextlib.suppress(asyncio.QueueFull):
+        try:
             self._queue.put_nowait(room)
+        except asyncio.QueueFull:
+            # Whoever looks at the game next asks again.
+            del self._wanted[room.id]
 
     async def _serve(self, worker: _Worker) -> None:
         while True:
@@ -149,7 +160,8 @@ class Thinkers:
             frozenset({turn}),
             {"cell": format_cell(cell)},
             after=room.board_number,
-            id=f"computer-{room.board_number}",
+            # No client can use this id: a colon is not allowed in theirs.
+            id=f"computer:{room.board_number}",
         )
         # A move that comes too late, after a take-back or a resignation, is refused as stale.
         with contextlib.suppress(RoomError):
