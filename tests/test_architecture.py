@@ -35,6 +35,7 @@ ORDER = [
     "engine.levels",
     "engine.analysis",
     "engine.ugi",
+    "engine.matches",
     "i18n",
     "web.settings",
     "web.clocks",

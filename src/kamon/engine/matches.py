@@ -320,8 +320,7 @@ class Process:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(_END_SECONDS)
         self._join()
-        status = self._popen.returncode
-        how = "closed its output" if status is None else f"ended with status {status}"
+        how = _manner(self._popen.returncode)
         return PlayerError(f"{how}: {self._last_words}" if self._last_words else how)
 
     def _read_answers(self) -> None:
@@ -341,6 +340,12 @@ class Process:
             while line := stream.readline(_LINE_LIMIT):
                 text = line.decode("utf-8", errors="replace").strip()
                 self._last_words = text[:200] or self._last_words
+
+
+def _manner(status: int | None) -> str:
+    if status is None:
+        return "closed its output"
+    return f"ended with status {status}" if status >= 0 else f"was ended by signal {-status}"
 
 
 # --- Games ----------------------------------------------------------------------------------

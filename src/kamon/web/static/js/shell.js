@@ -95,6 +95,7 @@ export function errorWords(error) {
     "no-such-game": t("There is no such game."),
     "bad-layout": t("That is not a board of 37 tokens."),
     "bad-handover": t("This link has been used already, or is too old."),
+    "no-handover": t("A game at one screen stays on that screen."),
     "bad-secret": t("Please allow cookies for this page: they hold your seat."),
     "bad-origin": t("This can only be done from our own page."),
     "too-many": t("Too much at once. Try again in {seconds} seconds.", { seconds: error.retry ?? 5 }),
