@@ -34,7 +34,7 @@ DEEPEST: Final = max(strength.plies for strength in STRENGTHS)
 NO_MOVE: Final = "0000"
 
 # After this long without an answer from the search, ``stop`` gives the best so far itself.
-PATIENCE: Final = 0.03
+PATIENCE: Final = 0.02
 # A character has up to four bytes, and a line of the longest kind may end in two more.
 _BYTE_LIMIT: Final = 4 * LINE_LIMIT + 2
 # Slower than any machine that we know: a shorter time than this promises is kept by the clock.
@@ -233,8 +233,12 @@ class Search:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether the answer has been given."""
-        return self._answered.is_set()
+        """Tell whether the answer has been given.
+
+        While it is being given this waits: who has heard it may send the next line at once.
+        """
+        with self._lock:
+            return self._answered.is_set()
 
     def tell(self, line: str) -> None:
         """Say something about the search; after the answer nothing more is said."""
@@ -330,6 +334,7 @@ class Oracle:
         self._search = search
         self._tree = Tree(position, seed)
         self._playouts = 0
+        self._leanings: dict[int, float] = {}
 
     def think(self) -> int:
         """Return a move that is proven best, else the one that looks best when time is up."""
@@ -365,12 +370,14 @@ class Oracle:
         return Budget(limits, self._search.cancelled.is_set)
 
     def _prove(self, size: int) -> int | None:
-        """Search some nodes more for the value."""
+        """Search some nodes more for the value; where they do not tell, note what they lean to."""
         if self._search.task.nodes is not None:
             size = max(1, min(size, self._search.task.nodes - self._search.nodes))
         budget = self._budget(size)
         value = self._solver.value(self._position, budget)
         self._search.nodes += budget.nodes
+        if value is None:
+            self._leanings = self._solver.leanings(self._position)
         return value
 
     def _play_out(self, count: int) -> None:
@@ -390,26 +397,28 @@ class Oracle:
 
     def _loses(self, cell: int) -> bool:
         """Tell whether a move is known to lose."""
-        return self._solver.value(self._position.after(cell), self._budget(_GLANCE)) == 1
+        from kamon.engine.solver import WIN  # noqa: PLC0415 - as above
+
+        return self._solver.value(self._position.after(cell), self._budget(_GLANCE)) == WIN
 
     def _likeliest(self, cells: Sequence[int]) -> int:
         """Choose by what the proof leans to and what the playouts won; of none, among all."""
-        leanings = self._solver.leanings(self._position)
         chances = self._tree.chances()
 
         def promise(cell: int) -> tuple[float, int]:
-            leaning = _LEANING * leanings.get(cell, _LOST)
+            leaning = _LEANING * self._leanings.get(cell, _LOST)
             return leaning + _log_odds(chances.get(cell, 0.5)), -cell
 
         return max(cells or self._legal, key=promise)
 
     def _keep(self, value: int) -> int:
         """Play a move that keeps a proven value: one that ends the game if there is one."""
+        from kamon.engine.solver import LOSS, VALUE_NAMES  # noqa: PLC0415 - as above
+
         search = self._search
-        name = {1: "win", 0: "draw", -1: "loss"}[value]
-        search.tell(f"info string proven: {name} for the side to move")
+        search.tell(f"info string proven: {VALUE_NAMES[value]} for the side to move")
         search.tell(f"info {_effort(search.nodes, search.seconds)}score cp {_SURE * value}")
-        if value < 0:
+        if value == LOSS:
             # Every move loses, and the likeliest one asks most of the opponent.
             self._play_out(_PLAYOUTS_AT_ONCE)
             return self._likeliest(self._legal)
