@@ -6,12 +6,10 @@ the pair of games, not the game, is what the statistics count.
 
 import contextlib
 import math
-import queue
 import re
 import shlex
 import subprocess
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -261,7 +259,11 @@ class Process:
         except (OSError, ValueError) as error:
             what = getattr(error, "strerror", None) or error
             raise PlayerError(f"does not run: {what}") from None
-        self._answers: queue.Queue[list[str] | None] = queue.Queue(maxsize=100)
+        # The first line of each kind since the last that was waited for: one that talks without
+        # end cannot fill our memory, nor drown what matters.
+        self._heard: dict[str, list[str]] = {}
+        self._has_ended = False
+        self._news = threading.Condition()
         self._last_words = ""
         self._readers = [
             threading.Thread(target=read, daemon=True)
@@ -280,17 +282,16 @@ class Process:
             raise self._obituary() from None
 
     def wait_for(self, word: str, seconds: float) -> list[str]:
-        """Return the words of the next line that begins with one; the others are passed over."""
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                words = self._answers.get(timeout=max(0.0, deadline - time.monotonic()))
-            except queue.Empty:
-                raise PlayerError(f"said no {word} in {seconds:g} s", OffBoard.TIME) from None
-            if words is None:
-                raise self._obituary()
-            if words[0] == word:
-                return words
+        """Return the words of the line that begins with one; what was said before is forgotten."""
+        with self._news:
+            self._news.wait_for(lambda: word in self._heard or self._has_ended, seconds)
+            words = self._heard.get(word)
+            self._heard.clear()
+        if words is not None:
+            return words
+        if self._has_ended:
+            raise self._obituary()
+        raise PlayerError(f"said no {word} in {seconds:g} s", OffBoard.TIME)
 
     def leave(self) -> None:
         """Ask the program to end, and see to it."""
@@ -329,10 +330,12 @@ class Process:
             while line := stream.readline(_LINE_LIMIT):
                 words = line.decode("utf-8", errors="replace").split()
                 if words and words[0] in _ANSWERS:
-                    # One that talks without end would fill our memory.
-                    with contextlib.suppress(queue.Full):
-                        self._answers.put_nowait(words)
-        self._answers.put(None)
+                    with self._news:
+                        self._heard.setdefault(words[0], words)
+                        self._news.notify()
+        with self._news:
+            self._has_ended = True
+            self._news.notify()
 
     def _read_complaints(self) -> None:
         assert self._popen.stderr is not None  # noqa: S101 - as above

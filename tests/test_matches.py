@@ -1,0 +1,498 @@
+"""Matches: players good and bad, pairs of games, and what the numbers say."""
+
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from kamon import Game, Layout, Position, Side, format_line, legal_cells
+from kamon.cli import match
+from kamon.engine import levels, matches
+from kamon.engine.matches import (
+    EngineStartError,
+    Finished,
+    Pace,
+    Player,
+    PlayerError,
+    Process,
+    Score,
+    UgiPlayer,
+    interval,
+    parse_player,
+    play_game,
+    play_match,
+    summary,
+)
+from kamon.errors import EngineMissingError, FormatError
+from kamon.game import OffBoard
+from kamon.record import read_records
+
+QUICK = Pace(scale=0.02)
+START = Position(Layout.shuffled(0))
+
+# Level 2 against level 1 on the boards of seeds 3 and 4, and what is told of it.
+GOLDEN = [
+    "c6 c5 d4 g4 d3 a2 f3 e7 e4 d1 d6 e2 c4 b3 b4 a1 a3 c2 g5 e6 a4 f4 f7 d7 f5",
+    "b1 d5 f6 g4 e6 g5 b3 d3 d4 c5 c1 e5 f3 e7 c4 f5 b5 e4 b2 a3 a4 c6",
+    "g5 a4 d5 g6 f5 f6 d6 e2 f3 g4 c6 e4 e6 d3 c5 b4 b3 d1 e5 e3 f4",
+    "c6 d3 c4 c5 f5 d4 f6 f3 e2 d2 b4 d1 e5 b1 c2 a1 f4 b5 d6 a3 e6 d5",
+]
+SUMMARY = [
+    "boards from seed 3 on",
+    "level:2 against level:1: 4 won, 0 drawn, 0 lost of 4",
+    "score 100.0 %, with 95 % confidence from 34.2 % to 100.0 % (pairs of games: 2)",
+]
+
+# A program that speaks the protocol; what it does on ``go`` is put in, and what it does first.
+PROGRAM = """
+import sys, time
+def say(*words):
+    print(*words, flush=True)
+{first}
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "ugi":
+        say("ugiok")
+    elif words[0] == "isready":
+        say("readyok")
+    elif words[0] == "position":
+        fields = words[2:]
+    elif words[0] == "quit":
+        {quit}
+    elif words[0] == "go":
+        {go}
+"""
+LEGAL = (
+    "from kamon import *; "
+    "position = parse_line(' '.join(fields)).position; "
+    "say('bestmove', format_cell(legal_cells(position)[0]))"
+)
+
+
+def program(go: str = LEGAL, *, first: str = "", end: str = "break") -> list[str]:
+    return [sys.executable, "-c", PROGRAM.format(go=go, first=first, quit=end)]
+
+
+def engine(command: list[str], *, start: float = 30.0, grace: float = 30.0) -> UgiPlayer:
+    return UgiPlayer("engine", command, 0.05, start=start, grace=grace)
+
+
+@contextlib.contextmanager
+def closing(*players: Player) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        for player in players:
+            player.close()
+
+
+def lines_of(one: str, other: str, pace: Pace, *, games: int) -> list[str]:
+    players = parse_player(one, pace), parse_player(other, pace)
+    finished = play_match(*players, games=games, seed=3)
+    return [format_line(each.game).partition(" ")[2] for each in finished]
+
+
+# --- Players --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "level", "level:", "level:0", "level:9", "level:x", "level:-1", "level:٣", "Level:1"),
+        *("uct:0", "uct:1e3", "uct:999999999", "ugi:", "ugi:  ", "ugi:'", "fly:1"),
+    ],
+)
+def test_what_is_no_player_is_told(text: str) -> None:
+    with pytest.raises(FormatError, match="is no player: expected level:1 to level:8"):
+        parse_player(text, Pace())
+
+
+@pytest.mark.parametrize("text", ["level:1", "uct:100", "ugi:engine --fast"])
+def test_a_player_is_named_as_it_was_asked_for(text: str) -> None:
+    player = parse_player(text, Pace())
+    assert player.name == text
+    player.close()
+
+
+def test_a_match_of_levels_can_be_repeated_to_the_move() -> None:
+    assert lines_of("level:2", "level:1", Pace(), games=4) == GOLDEN
+
+
+def test_plain_tree_search_plays_and_can_be_repeated() -> None:
+    first = lines_of("uct:50", "level:4", QUICK, games=2)
+    assert first == lines_of("uct:50", "level:4", QUICK, games=2)
+
+
+def test_a_level_can_be_given_a_time() -> None:
+    player = parse_player("level:4", Pace(seconds=0.01))
+    player.new_game(1)
+    assert player.choose(START) in legal_cells(START)
+
+
+# --- Games ----------------------------------------------------------------------------------
+
+
+def test_each_board_is_played_from_both_sides() -> None:
+    players = parse_player("level:1", Pace()), parse_player("level:2", Pace())
+    finished = list(play_match(*players, games=3, seed=7))
+    assert [each.one for each in finished] == [Side.BLACK, Side.WHITE, Side.BLACK]
+    layouts = [Layout.shuffled(seed) for seed in (7, 7, 8)]
+    assert [each.game.layout for each in finished] == layouts
+    tags = finished[1].game.tags
+    assert (tags["Black"], tags["White"]) == ("level:2", "level:1")
+    assert (tags["Round"], tags["Seed"]) == ("1.2", "7")
+
+
+@pytest.mark.parametrize(("one", "points"), [(Side.BLACK, 0.0), (Side.WHITE, 1.0)])
+def test_points_go_to_the_winner(one: Side, points: float) -> None:
+    game = Game(START)
+    game.end_off_board(Side.WHITE, OffBoard.TIME)
+    assert Finished(game, one).points == points
+
+
+def test_a_draw_is_half_a_point() -> None:
+    game = Game(START)
+    game.end_off_board(None, OffBoard.AGREEMENT)
+    assert Finished(game, Side.WHITE).points == 0.5
+
+
+# --- Programs -------------------------------------------------------------------------------
+
+
+def play_two(black: UgiPlayer) -> list[tuple[Game, str]]:
+    """Play two games against a level."""
+    players: dict[Side, Player] = {Side.BLACK: black, Side.WHITE: parse_player("level:1", Pace())}
+    with closing(black):
+        return [play_game(Layout.shuffled(seed), players, seed) for seed in (1, 2)]
+
+
+def test_a_program_plays_whole_games() -> None:
+    for game, fault in play_two(engine(program())):
+        assert fault == ""
+        assert game.outcome is not None
+
+
+def test_our_own_program_is_understood() -> None:
+    code = "from kamon.cli.ugi import run; run()"
+    player = engine([sys.executable, "-c", code])
+    with closing(player):
+        player.new_game(0)
+        for position in (START, START.after(legal_cells(START)[0])):
+            assert player.choose(position) in legal_cells(position)
+
+
+@pytest.mark.parametrize(
+    ("go", "by", "fault"),
+    [
+        ("sys.exit(3)", "resignation", "engine ended with status 3"),
+        ("raise OSError('no disk')", "resignation", "engine ended with status 1: OSError: no disk"),
+        ("say('bestmove d4')", "resignation", "no legal move: d4 cannot be played: Black begins"),
+        ("say('bestmove 0000')", "resignation", "no legal move: '0000' is no cell"),
+        ("say('bestmove')", "resignation", "no legal move: '' is no cell"),
+        ("say('info'); say()", "time", "engine said no bestmove in 0.35 s"),
+        ("sys.stdout.buffer.write(b'bestmove \\xff\\n'); say()", "resignation", "is no cell"),
+    ],
+)
+def test_a_fault_loses_the_game_and_the_next_has_a_new_process(
+    go: str, by: str, fault: str
+) -> None:
+    patience = 0.3 if by == "time" else 30.0
+    for game, said in play_two(engine(program(go), grace=patience)):
+        assert fault in said
+        assert game.result is not None
+        assert (game.result.winner, game.result.termination) == (Side.WHITE, by)
+        assert game.node.comment == said
+
+
+def end(process: Process) -> None:
+    """End a program without telling whoever plays with it."""
+    process._popen.kill()
+    process._popen.wait()
+
+
+def test_a_program_that_ends_between_games_is_started_again() -> None:
+    player = engine(program(end="pass"))
+    with closing(player):
+        player.new_game(0)
+        first = player._process
+        assert first is not None
+        end(first)
+        player.new_game(0)
+        assert player._process is not first
+        assert player.choose(START) == legal_cells(START)[0]
+
+
+def test_a_program_that_stops_listening_is_gone() -> None:
+    player = engine(program())
+    with closing(player):
+        player.new_game(0)
+        assert player._process is not None
+        end(player._process)
+        with pytest.raises(PlayerError, match="was ended by signal 9"):
+            player.choose(START)
+        with pytest.raises(PlayerError, match="is not running"):
+            player.choose(START)
+
+
+def test_what_is_said_too_much_is_passed_over() -> None:
+    twice = f"{LEGAL}; say('bestmove a1'); say(300 * 'bestmove b1\\n')"
+    player = engine(program(twice))
+    with closing(player):
+        player.new_game(0)
+        for _ in range(2):
+            assert player.choose(START) == legal_cells(START)[0]
+
+
+def test_a_move_may_be_followed_by_more_words() -> None:
+    name = "b1" if 1 in legal_cells(START) else "c1"
+    player = engine(program(f"say('bestmove {name} ponder c4')"))
+    with closing(player):
+        player.new_game(0)
+        assert player.choose(START) in legal_cells(START)
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (["/nowhere/engine"], "it does not run: No such file or directory"),
+        (["\0"], "it does not run: embedded null byte"),
+        ([sys.executable, "-c", "raise SystemExit('no licence')"], "with status 1: no licence"),
+        (
+            [sys.executable, "-c", "import os, time; os.close(1); os.close(2); time.sleep(60)"],
+            "it closed its output",
+        ),
+    ],
+)
+def test_a_program_that_cannot_be_started_ends_the_match(
+    command: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matches, "_END_SECONDS", 0.5)
+    player = engine(command)
+    with pytest.raises(EngineStartError) as caught:
+        player.new_game(0)
+    assert "engine cannot be started" in str(caught.value)
+    assert reason in str(caught.value)
+
+
+def test_a_program_that_speaks_something_else_cannot_be_started() -> None:
+    player = engine(
+        [sys.executable, "-c", "import time; print('hello'); time.sleep(60)"], start=0.3
+    )
+    with pytest.raises(EngineStartError, match=r"it said no ugiok in 0\.3 s"):
+        player.new_game(0)
+
+
+def test_a_program_that_does_not_leave_is_made_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matches, "_END_SECONDS", 0.2)
+    process = Process(program(end="pass"))
+    process.leave()
+    assert process._popen.returncode is not None
+
+
+# --- Statistics -----------------------------------------------------------------------------
+
+
+def test_the_interval_of_a_known_example() -> None:
+    # Ten pairs of mean 0.6 and sample variance 0.0722; Student's factor for nine is 2.262.
+    pairs = [1.0, 0.5, 0.5, 0.75, 0.5, 1.0, 0.25, 0.5, 0.75, 0.25]
+    found = interval(pairs)
+    assert found is not None
+    assert found == pytest.approx((0.4078, 0.7922), abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        # One degree of freedom: nothing is known.
+        ([0.5, 1.0], (0.0, 1.0)),
+        # Two: 0.5 and 4.303 times 0.5 over the root of three.
+        ([0.0, 0.5, 1.0], (0.0, 1.0)),
+        ([0.25, 0.5, 0.75] * 20, (0.4468, 0.5532)),
+        # All alike: Wilson's interval.
+        ([1.0] * 10, (0.7225, 1.0)),
+        ([0.0] * 10, (0.0, 0.2775)),
+        ([0.5] * 2, (0.0945, 0.9055)),
+        ([0.5], (0.0546, 0.9454)),
+    ],
+)
+def test_intervals(pairs: list[float], expected: tuple[float, float]) -> None:
+    assert interval(pairs) == pytest.approx(expected, abs=5e-4)
+
+
+def test_a_score_is_counted_in_games_and_in_pairs() -> None:
+    score = Score((1.0, 0.5, 0.0, 0.0, 1.0))
+    assert (score.wins, score.draws, score.losses) == (2, 1, 2)
+    assert score.share == 0.5
+    assert score.pairs == [0.75, 0.0]
+
+
+def test_before_the_first_pair_there_is_no_score() -> None:
+    assert interval([]) is None
+    assert Score().share == 0.5
+    assert summary("a", "b", Score((1.0,))) == (
+        "a against b: 1 won, 0 drawn, 0 lost of 1\n"
+        "no board has been played from both sides, so there is no score yet"
+    )
+
+
+def test_a_summary_tells_all() -> None:
+    score = Score((1.0, 1.0, 1.0, 0.0, 0.5, 1.0))
+    assert summary("a", "b", score) == (
+        "a against b: 4 won, 1 drawn, 1 lost of 6\n"
+        "score 75.0 %, with 95 % confidence from 12.9 % to 100.0 % (pairs of games: 3)"
+    )
+
+
+# --- The command ----------------------------------------------------------------------------
+
+
+def kamon_match(*arguments: str | Path) -> Result:
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command()(match.run)
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def games_in(path: Path) -> list[Game]:
+    with path.open(encoding="utf-8") as stream:
+        return list(read_records(stream))
+
+
+def test_a_match_tells_its_boards_and_its_score_and_keeps_its_games(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    result = kamon_match("level:2", "level:1", "--games", "4", "--seed", "3", "--output", path)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == SUMMARY
+    assert [format_line(game).partition(" ")[2] for game in games_in(path)] == GOLDEN
+    kamon_match("level:1", "level:1", "--games", "1", "--output", path)
+    assert len(games_in(path)) == 5
+
+
+def test_without_a_seed_one_is_chosen_and_told() -> None:
+    result = kamon_match("level:1", "level:1", "--games", "1")
+    assert result.stdout.startswith("boards from seed ")
+    assert "level:1 #1 against level:1 #2" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["level:1", "level:0", "--games", "1"], "'level:0' is no player"),
+        (["level:1", "level:2"], "--games"),
+        (["level:1", "level:2", "--games", "0"], "--games"),
+        (["level:1", "level:2", "--games", "1", "--scale", "0"], "--scale is more than 0"),
+        (["level:1", "level:2", "--games", "1", "--scale", "nan"], "--scale is more than 0"),
+        (["level:1", "level:2", "--games", "1", "--movetime", "inf"], "--movetime is more than 0"),
+        (
+            ["level:1", "level:2", "--games", "1", "--scale", "1", "--movetime", "1"],
+            "exclude each other",
+        ),
+        (["level:1", "level:2", "--games", "1", "--output", "/"], "cannot write /"),
+    ],
+)
+def test_wrong_usage_is_told_with_status_2(arguments: list[str], message: str) -> None:
+    result = kamon_match(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_fault_is_told_and_the_match_goes_on(tmp_path: Path) -> None:
+    script = tmp_path / "engine.py"
+    script.write_text(program("sys.exit(5)")[2])
+    path = tmp_path / "games.pgn"
+    name = f"ugi:'{sys.executable}' '{script}'"
+    result = kamon_match(name, "level:1", "--games", "2", "--seed", "1", "--output", path)
+    assert result.exit_code == 0
+    assert result.stderr.splitlines() == [
+        f"kamon: game 1.{number}: {name} ended with status 5" for number in (1, 2)
+    ]
+    assert "0 won, 0 drawn, 2 lost of 2" in result.stdout
+    assert [game.root.comment[-19:] for game in games_in(path)] == ["ended with status 5", ""]
+
+
+def test_a_program_that_is_not_there_ends_the_match_with_status_1() -> None:
+    result = kamon_match("level:1", "ugi:/nowhere/engine", "--games", "2")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("kamon: ugi:/nowhere/engine cannot be started")
+    assert "0 lost of 0" in result.stdout
+
+
+def failing_after(count: int, error: BaseException) -> Callable[..., int]:
+    """Choose moves like a level, but only so many."""
+    real, asked = levels.choose, iter(range(count))
+
+    def choose(position: Position, level: int, *, seed: int, **_: float) -> int:
+        if next(asked, None) is None:
+            raise error
+        return real(position, level, seed=seed)
+
+    return choose
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(KeyboardInterrupt(), 130), (EngineMissingError(), 1)]
+)
+def test_what_ends_a_match_early_loses_no_finished_game(
+    error: BaseException, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(levels, "choose", failing_after(80, error))
+    path = tmp_path / "games.pgn"
+    result = kamon_match("level:1", "level:1", "--games", "50", "--seed", "1", "--output", path)
+    assert result.exit_code == status
+    games = games_in(path)
+    assert len(games) >= 2
+    assert f"lost of {len(games)}" in result.stdout
+
+
+def test_people_at_a_terminal_see_how_it_goes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    game = Game(START)
+    game.tags["Round"] = "1.1"
+    game.end_off_board(Side.WHITE, OffBoard.TIME)
+    match._tell(Finished(game, Side.WHITE, "it slept"), Score((1.0,)), 7)
+    players = parse_player("level:1", Pace()), parse_player("level:2", Pace())
+    assert match._play(players, 1, 5, None) == 0
+    err = capsys.readouterr().err
+    assert err.startswith("\nkamon: game 1.1: it slept\n\rgame 1 of 7: +1 =0 -0\rgame 1 of 1: ")
+    assert err.endswith("\n")
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let children be interrupted even where this process was started to ignore that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupted_match_tells_its_score(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    code = "import typer; from kamon.cli.match import run; typer.run(run)"
+    arguments = ["level:1", "level:1", "--games", "100000", "--output", str(path)]
+    with (
+        interruptible(),
+        subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process,
+    ):
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not (path.exists() and path.stat().st_size > 2000):
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (130, b"")
+    assert f"lost of {len(games_in(path))}\nscore ".encode() in out

@@ -1,0 +1,110 @@
+"""The catalogues: every text that is shown has a translation, and none has one too many."""
+
+import re
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from babel.messages.catalog import Message
+from babel.messages.pofile import read_po
+
+from kamon.i18n import DEFAULT, FOLDER, LANGUAGES, accepted, catalogue, negotiate, translate
+
+TOOL = Path(__file__).parents[1] / "tools" / "words.py"
+TRANSLATED = [language for language in LANGUAGES if language != DEFAULT]
+PLACEHOLDER = re.compile(r"\{\w*\}")
+
+
+@cache
+def tool() -> ModuleType:
+    """Load the tool by its path: it is a script and belongs to no package."""
+    spec = spec_from_file_location("kamon_words_tool", TOOL)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def used() -> frozenset[str]:
+    return frozenset(tool().used_words())
+
+
+@cache
+def entries(language: str) -> dict[str, Message]:
+    with (FOLDER / f"{language}.po").open("rb") as stream:
+        return {str(entry.id): entry for entry in read_po(stream, locale=language) if entry.id}
+
+
+def test_there_are_eight_catalogues_and_english_needs_none() -> None:
+    assert len(TRANSLATED) == 8
+    assert sorted(path.stem for path in FOLDER.glob("*.po")) == sorted(TRANSLATED)
+
+
+def test_many_texts_are_in_use() -> None:
+    assert len(used()) > 150
+    assert {"Play against the computer", "Skip to the game", "butterfly", "Oracle"} <= used()
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_no_text_is_missing(language: str) -> None:
+    assert sorted(used() - entries(language).keys()) == []
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_no_text_is_unused(language: str) -> None:
+    assert sorted(entries(language).keys() - used()) == []
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_no_translation_is_empty_or_uncertain(language: str) -> None:
+    assert [text for text, entry in entries(language).items() if not str(entry.string).strip()] == []
+    assert [text for text, entry in entries(language).items() if entry.fuzzy] == []
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_translations_have_the_same_placeholders(language: str) -> None:
+    differing = {
+        text: entry.string
+        for text, entry in entries(language).items()
+        if sorted(PLACEHOLDER.findall(text)) != sorted(PLACEHOLDER.findall(str(entry.string)))
+    }
+    assert differing == {}
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_translations_begin_and_end_as_the_text_does(language: str) -> None:
+    """A sentence stays a sentence: labels get no full stop, and no blank hangs over."""
+    differing = {
+        text: entry.string
+        for text, entry in entries(language).items()
+        if str(entry.string).strip() != str(entry.string)
+        or text.endswith((".", "…")) != str(entry.string).endswith((".", "…"))
+    }
+    assert differing == {}
+
+
+def test_a_catalogue_is_read_and_english_is_what_is_left() -> None:
+    assert catalogue(DEFAULT) == {}
+    assert catalogue("de")["Settings"] == translate("de", "Settings") == "Einstellungen"
+    assert translate("de", "no such text") == "no such text"
+    assert translate(DEFAULT, "Settings") == "Settings"
+
+
+@pytest.mark.parametrize(
+    ("header", "language"),
+    [
+        ("", "en"),
+        ("de-AT,de;q=0.9,en;q=0.8", "de"),
+        ("ja, pt-BR;q=0.5", "pt"),
+        ("en;q=0.1, cs;q=0.2", "cs"),
+        ("fr;q=0, it", "it"),
+        ("fr;q=much, nl;q=0.3", "nl"),
+        ("tlh", "en"),
+    ],
+)
+def test_the_language_is_the_best_that_the_browser_asks_for(header: str, language: str) -> None:
+    assert negotiate(accepted(header)) == language
