@@ -5,7 +5,6 @@ line after the other and never waits for a search. A ``Search`` thinks in a thre
 gives exactly one ``bestmove``: its own when it is done, or the best so far when it is stopped.
 """
 
-import contextlib
 import math
 import re
 import threading
@@ -244,7 +243,7 @@ class Search:
         """Say something about the search; after the answer nothing more is said."""
         with self._lock:
             if not self._answered.is_set():
-                self._say(line)
+                self._utter(line)
 
     def stop(self) -> None:
         """Have the answer now: the search's own if that comes at once, else the best so far."""
@@ -257,25 +256,29 @@ class Search:
         self._answered.wait()
 
     def _run(self) -> None:
-        # Whoever listened may have gone.
-        with contextlib.suppress(OSError, ValueError):
-            try:
-                self.best = self._think(self)
-            except Exception as error:  # noqa: BLE001 - whatever fails, an answer is owed
-                self.tell(f"info string error: {_one_line(error)}")
-            self._answer()
+        try:
+            self.best = self._think(self)
+        except Exception as error:  # noqa: BLE001 - whatever fails, an answer is owed
+            self.tell(f"info string error: {_one_line(error)}")
+        self._answer()
 
     def _answer(self) -> None:
         with self._lock:
             if self._answered.is_set():
                 return
-            try:
-                self._say(f"info {_effort(self.nodes, self.seconds)}pv {format_cell(self.best)}")
-                self._say(f"bestmove {format_cell(self.best)}")
-            finally:
-                self._answered.set()
-                if self._alarm is not None:
-                    self._alarm.cancel()
+            move = format_cell(self.best)
+            self._utter(f"info {_effort(self.nodes, self.seconds)}pv {move}", f"bestmove {move}")
+            self._answered.set()
+            if self._alarm is not None:
+                self._alarm.cancel()
+
+    def _utter(self, *lines: str) -> None:
+        try:
+            for line in lines:
+                self._say(line)
+        except (OSError, ValueError):
+            # Whoever listened has gone, and nobody wants an answer any more.
+            self.cancelled.set()
 
 
 def _one_line(error: Exception) -> str:

@@ -226,6 +226,9 @@ def _decide_offer(room: Room, command: Command, now: int) -> Facts:
         _over(room)
     else:
         _playing(room)
+    if room.offers.get(what) is side.other:
+        # Who offers what the other has offered has accepted it.
+        return _agreed(room, what, side.other, command, now)
     if what == "takeback" and not _takeback_plies(room, side):
         raise RoomError("nothing-to-take-back", "there is no move of yours to take back")
     other = room.seat(side.other)
@@ -233,8 +236,7 @@ def _decide_offer(room: Room, command: Command, now: int) -> Facts:
         raise RoomError("no-draw", "the computer plays on")
     if room.offers.get(what) is side:
         raise RoomError("offered-already", "you have offered that already")
-    agreed = room.shared or other.kind == "computer" or room.offers.get(what) is side.other
-    if agreed:
+    if room.shared or other.kind == "computer":
         return _agreed(room, what, side, command, now)
     board = {"board": command.data.get("board", "new")} if what == "rematch" else {}
     return [("offered", {"what": what, "side": side.value, **board})]
