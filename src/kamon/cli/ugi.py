@@ -7,8 +7,8 @@ import typer
 EXAMPLES = """Examples:
 
 \b
-  kamon ugi                                       what match runners start
-  printf 'position startpos\\ngo movetime 500\\n' | kamon ugi"""
+  kamon ugi          what match runners start
+  printf 'isready\\nposition startpos\\ngo movetime 500\\n' | kamon ugi"""
 
 
 def run() -> None:

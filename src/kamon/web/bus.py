@@ -28,6 +28,8 @@ ROOMS_IN_MEMORY: Final = 5_000
 BATCH_LIMIT: Final = 256
 # A watcher that does not read is cut off: it gets what it missed when it comes back.
 QUEUE_LIMIT: Final = 64
+# A flag that falls while nothing can be written falls again so many milliseconds later.
+_FLAG_RETRY: Final = 1_000
 
 _log = logging.getLogger(__name__)
 
@@ -67,7 +69,7 @@ class Watcher:
     )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Job:
     table: Table
     change: Change
@@ -122,10 +124,15 @@ class Bus:
             task = self._loading.get(game)
             if task is None:
                 task = self._loading[game] = asyncio.create_task(self._load(game))
-            table = await task
+            try:
+                table = await asyncio.shield(task)
+            except (SQLAlchemyError, OSError):
+                _log.exception("game %s could not be read", game)
+                raise StorageError from None
         if table is None:
             raise RoomError("no-such-game", "there is no such game")
-        self._tables.move_to_end(game)
+        if game in self._tables:
+            self._tables.move_to_end(game)
         return table
 
     async def _load(self, game: str) -> Table | None:
@@ -142,12 +149,15 @@ class Bus:
 
     def _forget_old(self) -> None:
         """Drop the rooms that nobody has asked for longest; the store has them."""
-        for game in list(self._tables):
+        # The newest has just been asked for.
+        for game in list(self._tables)[:-1]:
             if len(self._tables) <= ROOMS_IN_MEMORY:
                 break
             table = self._tables[game]
             if not table.watchers and not table.waiting:
                 del self._tables[game]
+                for side in Side:
+                    self._left.pop((game, side), None)
 
     async def clear(self, before: int, statuses: Sequence[str]) -> None:
         """Remove games that have not changed since a moment, unless they are in memory.
@@ -187,6 +197,8 @@ class Bus:
         if command.id is not None and command.id in table.newest.commands:
             if command.id not in table.room.commands:
                 await self._settled(table)
+            if command.id not in table.room.commands:
+                raise StorageError
             return table.room, ()
         _, room, events = rooms.step(table.newest, command, self.now())
         if not events:
@@ -226,21 +238,31 @@ class Bus:
             if not batch:
                 self._wake.clear()
                 continue
-            try:
-                await asyncio.to_thread(self.store.commit, [job.change for job in batch])
-            except SQLAlchemyError:
-                _log.exception("a batch of %s commands could not be written", len(batch))
-                self._fail(batch)
-            else:
-                del self._jobs[: len(batch)]
+            if not await self._written(batch) and len(batch) > 1:
+                # One that cannot be written must not spoil the others: try them one by one.
                 for job in batch:
-                    await self._publish(job)
+                    if job in self._jobs and not await self._written([job]):
+                        self._fail(job)
+            elif batch[0] in self._jobs:
+                self._fail(batch[0])
 
-    def _fail(self, batch: Sequence[_Job]) -> None:
-        """Undo what was decided. Later commands of the same games rest on it, and fail as well."""
-        games = {job.change.game for job in batch}
-        failed = [job for job in self._jobs if job.change.game in games]
-        self._jobs = [job for job in self._jobs if job.change.game not in games]
+    async def _written(self, batch: Sequence[_Job]) -> bool:
+        """Commit some jobs and publish them; all of them or none."""
+        try:
+            await asyncio.to_thread(self.store.commit, [job.change for job in batch])
+        except Exception:  # noqa: BLE001 - whatever it was, the writer must live on
+            _log.warning("%s commands could not be written", len(batch), exc_info=True)
+            return False
+        self._jobs = [job for job in self._jobs if job not in batch]
+        for job in batch:
+            await self._publish(job)
+        return True
+
+    def _fail(self, first: _Job) -> None:
+        """Undo what was decided. Later commands of the same game rest on it, and fail as well."""
+        game = first.change.game
+        failed = [job for job in self._jobs if job.change.game == game]
+        self._jobs = [job for job in self._jobs if job.change.game != game]
         for job in failed:
             job.table.pending = None
             job.table.waiting -= 1
@@ -319,13 +341,19 @@ class Bus:
             self._flag_wake.clear()
             delay = (self._flags[0][0] - self.now()) / 1000 if self._flags else None
             if delay is None or delay > 0:
+                # Not wait_for, which on Python 3.11 can swallow the end of the server.
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._flag_wake.wait(), delay)
+                    async with asyncio.timeout(delay):
+                        await self._flag_wake.wait()
                 continue
             _, game = heapq.heappop(self._flags)
             # A flag that a move has put off is no longer due, and the room says so.
-            with contextlib.suppress(RoomError):
+            try:
                 await self.submit(game, Command("flag"))
+            except StorageError:
+                heapq.heappush(self._flags, (self.now() + _FLAG_RETRY, game))
+            except RoomError:
+                _log.info("game %s is gone, and its flag with it", game)
 
 
 def new_id() -> str:

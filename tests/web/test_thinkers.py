@@ -1,0 +1,181 @@
+"""The computer's seat: an answer for every board that still stands, and for no other."""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kamon import Layout, rules
+from kamon.notation import format_cell, parse_position
+from kamon.position import Side
+from kamon.web.bus import Bus, Table
+from kamon.web.clocks import Control
+from kamon.web.rooms import Command, Seat, set_up
+from kamon.web.store import Store
+from kamon.web.thinkers import Thinkers, _Worker
+from web_server import PATIENCE
+
+BLACK, WHITE = Side.BLACK, Side.WHITE
+ME = frozenset({BLACK})
+SEATS = {BLACK: Seat("person"), WHITE: Seat("computer", "", 1)}
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+class Brain:
+    """Stands for a worker's process: plays the first legal cell, when it is allowed to."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.free = threading.Event()
+        self.free.set()
+        self.failures: list[Exception] = []
+
+    def ask(self, question: tuple[str, int, int]) -> int:
+        self.asked.append(question[0])
+        assert self.free.wait(PATIENCE)
+        if self.failures:
+            raise self.failures.pop(0)
+        return rules.legal_cells(parse_position(question[0]))[0]
+
+
+@pytest.fixture
+def brain(monkeypatch: pytest.MonkeyPatch) -> Iterator[Brain]:
+    made = Brain()
+    monkeypatch.setattr(_Worker, "ask", lambda _, question: made.ask(question))
+    yield made
+    made.free.set()
+
+
+@pytest.fixture
+async def bus(tmp_path: Path) -> AsyncIterator[Bus]:
+    store = Store(f"sqlite:///{tmp_path / 'kamon.sqlite'}")
+    store.migrate()
+    async with Bus(store).running() as running:
+        yield running
+    store.close()
+
+
+async def new(bus: Bus, mine: Side = BLACK) -> Table:
+    seats = {mine: SEATS[BLACK], mine.other: SEATS[WHITE]}
+    first = set_up(Layout.shuffled(1), Control(), seats, bus.now())
+    return await bus.table((await bus.create(first, [(mine, "a" * 64)])).id)
+
+
+async def move(bus: Bus, table: Table) -> None:
+    cell = format_cell(rules.legal_cells(table.room.position)[0])
+    await bus.submit(table.room.id, Command("move", ME, {"cell": cell}))
+
+
+async def until(true: Callable[[], bool]) -> None:
+    limit = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < limit
+        await asyncio.sleep(0.005)
+
+
+async def settled(thinkers: Thinkers) -> None:
+    await until(lambda: not thinkers.busy and thinkers._queue.empty() and not thinkers._wanted)
+
+
+async def test_the_computer_answers_a_move_and_begins_as_black(bus: Bus, brain: Brain) -> None:
+    async with Thinkers(bus, 1) as thinkers:
+        table = await new(bus)
+        await move(bus, table)
+        await until(lambda: len(table.room.moves) == 2)
+        other = await new(bus, WHITE)
+        await until(lambda: len(other.room.moves) == 1)
+        await settled(thinkers)
+    assert len(brain.asked) == 2
+
+
+async def test_one_board_is_thought_about_once_however_many_look(bus: Bus, brain: Brain) -> None:
+    brain.free.clear()
+    async with Thinkers(bus, 2) as thinkers:
+        table = await new(bus)
+        await move(bus, table)
+        for _ in range(5):
+            thinkers.consider(table.room)
+        brain.free.set()
+        await until(lambda: len(table.room.moves) == 2)
+        await settled(thinkers)
+    assert len(brain.asked) == 1
+
+
+async def test_a_thought_about_a_board_that_was_taken_back_is_dropped(
+    bus: Bus, brain: Brain
+) -> None:
+    brain.free.clear()
+    async with Thinkers(bus, 1) as thinkers:
+        table = await new(bus)
+        await move(bus, table)
+        await until(lambda: len(brain.asked) == 1)
+        await bus.submit(table.room.id, Command("offer", ME, {"what": "takeback"}))
+        brain.free.set()
+        await settled(thinkers)
+        assert table.room.moves == ()
+        await move(bus, table)
+        await until(lambda: len(table.room.moves) == 2)
+
+
+async def test_nobody_thinks_about_a_game_that_ended_in_the_queue(bus: Bus, brain: Brain) -> None:
+    brain.free.clear()
+    async with Thinkers(bus, 1) as thinkers:
+        first, second = await new(bus), await new(bus)
+        await move(bus, first)
+        await until(lambda: len(brain.asked) == 1)
+        await move(bus, second)
+        await bus.submit(second.room.id, Command("resign", ME))
+        brain.free.set()
+        await settled(thinkers)
+    assert len(brain.asked) == 1
+    assert len(second.room.moves) == 1
+
+
+@pytest.mark.parametrize("failure", [EOFError(), BrokenPipeError(), TimeoutError()])
+async def test_after_a_worker_has_failed_the_game_goes_on_when_somebody_looks(
+    bus: Bus, brain: Brain, failure: Exception
+) -> None:
+    brain.failures = [failure]
+    async with Thinkers(bus, 1) as thinkers:
+        table = await new(bus)
+        await move(bus, table)
+        await until(lambda: not brain.failures)
+        await settled(thinkers)
+        thinkers.consider(table.room)
+        await until(lambda: len(table.room.moves) == 2)
+
+
+async def test_a_move_that_was_not_answered_is_answered_in_the_next_life(
+    bus: Bus, brain: Brain
+) -> None:
+    async with Thinkers(bus, 1):
+        table = await new(bus)
+    await move(bus, table)
+    assert not brain.asked
+    # In the next life of the server whoever looks reminds it.
+    async with Thinkers(bus, 1) as thinkers:
+        thinkers.consider(table.room)
+        await until(lambda: len(table.room.moves) == 2)
+
+
+async def test_a_real_worker_answers_and_one_that_was_killed_is_replaced(bus: Bus) -> None:
+    async with Thinkers(bus, 1) as thinkers:
+        table = await new(bus)
+        await move(bus, table)
+        await until(lambda: len(table.room.moves) == 2)
+        worker = thinkers._workers[0].process
+        assert worker is not None
+        worker.kill()
+        await asyncio.to_thread(worker.join)
+        await move(bus, table)
+        await until(lambda: len(table.room.moves) == 4)
+    assert thinkers._workers[0].process is None
