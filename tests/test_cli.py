@@ -28,7 +28,10 @@ GAMES_FILE = DATA / "games.txt"
 GAMES = GAMES_FILE.read_text().splitlines()
 PERFT = (DATA / "perft.txt").read_text().splitlines()
 SCRIPT = Path(sys.executable).with_name("kamon")
-COMMANDS = ["play", "new", "show", "status", "perft", "convert"]
+COMMANDS = [
+    *["play", "serve", "new", "show", "status", "solve", "analyse", "match", "ugi", "perft"],
+    "convert",
+]
 LAST_SEED = 2**64 - 1
 
 SEED_7 = "B4B1D6E6/F6F5F3D3F2/B3A4C3E3D4E4/A1C5B2E1D1C2A5/E2D2B5F4E5C1/F1C4A2--C6/A3D5A6B6"

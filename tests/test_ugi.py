@@ -440,17 +440,19 @@ def test_quit_ends_a_session() -> None:
 
 def test_a_search_that_does_not_listen_is_answered_for() -> None:
     heard: list[str] = []
-    go_on, over = threading.Event(), threading.Event()
+    begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
 
     def think(search: Search) -> int:
         search.best = 8
+        begun.set()
         go_on.wait(LONG)
         search.tell("info string too late")
         over.set()
         return 9
 
-    search = Search(think, 7, Task(seconds=0.01), heard.append)
-    search.wait()
+    search = Search(think, 7, Task(), heard.append)
+    assert begun.wait(LONG)
+    search.stop()
     assert heard[-1] == f"bestmove {format_cell(8)}"
     go_on.set()
     assert over.wait(LONG)
@@ -474,11 +476,18 @@ def test_a_search_that_fails_says_why_and_still_answers(error: Exception, said: 
     assert heard[-1] == f"bestmove {format_cell(7)}"
 
 
-def test_a_search_ends_quietly_when_nobody_listens_any_more() -> None:
+@pytest.mark.parametrize("seconds", [None, 0.01])
+def test_a_search_ends_quietly_when_nobody_listens_any_more(seconds: float | None) -> None:
     def say(_: str) -> None:
         raise BrokenPipeError
 
-    search = Search(lambda _: 7, 7, Task(), say)
+    def think(search: Search) -> int:
+        if seconds is None:
+            search.tell("info string hello")
+        assert search.cancelled.wait(LONG)
+        return 7
+
+    search = Search(think, 7, Task(seconds=seconds), say)
     search.wait()
     assert search.is_over
 

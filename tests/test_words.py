@@ -61,7 +61,9 @@ def test_no_text_is_unused(language: str) -> None:
 
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_no_translation_is_empty_or_uncertain(language: str) -> None:
-    assert [text for text, entry in entries(language).items() if not str(entry.string).strip()] == []
+    assert [
+        text for text, entry in entries(language).items() if not str(entry.string).strip()
+    ] == []
     assert [text for text, entry in entries(language).items() if entry.fuzzy] == []
 
 

@@ -47,6 +47,16 @@ def until(true: Callable[[], bool], what: str = "it") -> None:
         time.sleep(0.01)
 
 
+def living(group: int) -> bool:
+    """Tell whether a process of a group is still at work; one that nobody has buried is not."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, its_group = path.read_text().rpartition(")")[2].split()[:3]
+            if int(its_group) == group and state != "Z":
+                return True
+    return False
+
+
 class Server:
     """A server that can be started, ended and killed; all its lives share one database."""
 

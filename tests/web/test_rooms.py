@@ -644,17 +644,18 @@ class AnyRoom(RuleBasedStateMachine):
     def somebody_offers(self, side: Side, what: str, *, sure: bool) -> None:
         side = self.asker(side, what)
         other = self.room.seat(side.other).kind
-        code = self.cannot(what, side)
+        answers = self.offers.get(what) is side.other
+        code = self.cannot(what, side.other if answers else side)
         if code is None and other == "computer" and what == "draw":
             code = "no-draw"
         if code is None and self.offers.get(what) is side:
             code = "offered-already"
-        agreed = self.room.shared or other == "computer" or self.offers.get(what) is side.other
+        agreed = self.room.shared or other == "computer" or answers
         if code is None and agreed and what == "draw" and not sure:
             return
         if self.expect(code, "offer", *self.sides(side), what=what, next_id="ba9876543210"):
             if agreed:
-                self.agreed(what, side.other if self.offers.get(what) is side.other else side)
+                self.agreed(what, side.other if answers else side)
             else:
                 self.offers[what] = side
 

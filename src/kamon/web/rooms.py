@@ -226,11 +226,11 @@ def _decide_offer(room: Room, command: Command, now: int) -> Facts:
         _over(room)
     else:
         _playing(room)
+    if what == "takeback" and not _takeback_plies(room, side):
+        raise RoomError("nothing-to-take-back", "there is no move of yours to take back")
     if room.offers.get(what) is side.other:
         # Who offers what the other has offered has accepted it.
         return _agreed(room, what, side.other, command, now)
-    if what == "takeback" and not _takeback_plies(room, side):
-        raise RoomError("nothing-to-take-back", "there is no move of yours to take back")
     other = room.seat(side.other)
     if other.kind == "computer" and what == "draw":
         raise RoomError("no-draw", "the computer plays on")

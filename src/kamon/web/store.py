@@ -155,11 +155,12 @@ class Store:
     def take_over(self, token: str, holder: str, now: int) -> tuple[str, Side] | None:
         """Spend a one-time token: seat the holder, and say where; None where it is no good."""
         with self.engine.begin() as connection:
-            found = connection.execute(select(handovers).where(handovers.c.token == token)).first()
-            connection.execute(
-                delete(handovers).where((handovers.c.token == token) | (handovers.c.expires <= now))
-            )
-            if found is None or found.expires <= now:
+            # Taken and gone in one statement, so that of many who come at once one is seated.
+            good = (handovers.c.token == token) & (handovers.c.expires > now)
+            spent = delete(handovers).where(good).returning(handovers.c.game, handovers.c.side)
+            found = connection.execute(spent).first()
+            connection.execute(delete(handovers).where(handovers.c.expires <= now))
+            if found is None:
                 return None
             side = Side(found.side)
             held = (holders.c.game == found.game) & (holders.c.holder == holder)

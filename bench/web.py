@@ -1,0 +1,533 @@
+"""The web server under load, as ratios and bounds within one run.
+
+The yardstick is a bare Starlette WebSocket that echoes, served by uvicorn with the same options,
+under the same requests at the same moments. The machine may be busy with other things, so each
+round looks at all kinds of load. Waiting can only be made longer: of the times, the best round
+counts. Of the work it is the middle one, because a server that is kept waiting writes more moves in
+one go, and has less to do. What is told of a process comes from ``/proc``, so this runs on Linux
+alone; the disk is that of ``$TMPDIR``.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import resource
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, Final, Self
+
+import httpx
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
+from websockets.asyncio.client import ClientConnection, connect
+
+from kamon import Layout, Position, format_cell, legal_cells, outcome, play
+from kamon.web.app import create_app
+from kamon.web.settings import Settings
+
+# As in src/kamon/cli/serve.py.
+UVICORN: Final[dict[str, Any]] = {
+    "log_level": "warning",
+    "ws": "websockets-sansio",
+    "ws_per_message_deflate": False,
+    "ws_max_size": 4096,
+    "proxy_headers": False,
+    "server_header": False,
+}
+BUDGET_SCALE: Final = 1000
+STRONGEST: Final = 8
+PATIENCE: Final = 30.0
+OPENED_AT_ONCE: Final = 50
+SYNCS: Final = 200
+PAGE_BYTES: Final = 4096
+PLIES: Final = 28  # nearly every board has a game of that length
+NANO: Final = 1e9
+MICRO: Final = 1e6
+MILLI: Final = 1e3
+
+
+@dataclass(frozen=True)
+class Load:
+    """How much is asked of the servers."""
+
+    games: int
+    rate: float
+    seconds: float
+    rounds: int
+    sockets: int
+    workers: int
+
+    @property
+    def moves(self) -> int:
+        """How many moves there are in one look."""
+        return max(1, round(self.rate * self.seconds))
+
+    @property
+    def plies(self) -> int:
+        """How many moves of each game are needed for all looks and for one that warms up."""
+        return 1 - (-3 * self.rounds * self.moves // self.games)
+
+    @property
+    def thoughts(self) -> int:
+        """How many thoughts of the strongest level keep the workers busy for one look."""
+        return self.workers * (4 + round(4 * self.seconds))
+
+
+# --- Servers --------------------------------------------------------------------------------
+
+
+async def echo(page: WebSocket) -> None:
+    """Say everything again."""
+    await page.accept()
+    async for text in page.iter_text():
+        await page.send_text(text)
+
+
+def serve(what: str, database: str, workers: int) -> None:
+    """Be the server: tell the port, and serve until somebody ends it."""
+    allow_files()
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.bind(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)
+    app = (
+        create_app(Settings(database, workers=workers, budget_scale=BUDGET_SCALE))
+        if what == "kamon"
+        else Starlette(routes=[WebSocketRoute("/ws", echo)])
+    )
+    uvicorn.Server(uvicorn.Config(app, **UVICORN)).run(sockets=[listener])
+
+
+def allow_files() -> None:
+    """Let this process have as many open files as it may."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+class Server:
+    """A server in a process of its own."""
+
+    def __init__(self, what: str, folder: Path, workers: int = 1) -> None:
+        self._command = [
+            *(sys.executable, __file__, "--serve", what, "--workers", str(workers)),
+            *("--database", f"sqlite:///{folder / 'kamon.sqlite'}"),
+        ]
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(self._command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        self.host = f"127.0.0.1:{int(self._process.stdout.readline())}"
+        self._threads = Path(f"/proc/{self._process.pid}/task")
+        limit = time.monotonic() + PATIENCE
+        while not self._answers():
+            if time.monotonic() > limit or self._process.poll() is not None:
+                self.__exit__()
+                raise SystemExit("the server does not start")
+            time.sleep(0.05)
+        return self
+
+    def _answers(self) -> bool:
+        try:
+            httpx.get(f"http://{self.host}/api/health", timeout=PATIENCE, trust_env=False)
+        except httpx.TransportError:
+            return False
+        return True
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(PATIENCE)
+        finally:
+            self._process.kill()
+            self._process.wait()
+            assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+            self._process.stdout.close()
+
+    def cpu(self) -> float:
+        """Tell how many seconds all threads have run; the engine has processes of its own."""
+        # Finer than /proc/PID/stat, which counts hundredths of a second.
+        spent = [(each / "schedstat").read_text().split()[0] for each in self._threads.iterdir()]
+        return sum(map(int, spent)) / NANO
+
+    def memory(self) -> int:
+        """Tell how much memory is resident, in KiB."""
+        status = (self._threads.parent / "status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if "VmRSS" in line)
+
+
+# --- Games ----------------------------------------------------------------------------------
+
+
+@dataclass
+class Planned:
+    """A game that one program plays for both sides, and the moves that it will make."""
+
+    id: str
+    cells: Iterator[str]
+    number: int = 1
+
+    def request(self) -> tuple[str, str]:
+        """Return the next command's id and text, as the page sends it."""
+        name = f"{self.id}-{self.number}"
+        command = {"type": "do", "game": self.id, "id": name, "do": "move", "after": self.number}
+        self.number += 1
+        return name, json.dumps({**command, "data": {"cell": next(self.cells)}})
+
+
+def plan(seed: int, plies: int) -> list[str] | None:
+    """Play at random without ending the game; None where that cannot be kept up."""
+    rng = Random(seed)
+    position, moves = Position(Layout.shuffled(seed)), list[str]()
+    for _ in range(plies):
+        quiet = [cell for cell in legal_cells(position) if outcome(play(position, cell)) is None]
+        if not quiet:
+            return None
+        cell = rng.choice(quiet)
+        position = play(position, cell)
+        moves.append(format_cell(cell))
+    return moves
+
+
+def plans(count: int, plies: int) -> list[tuple[int, list[str]]]:
+    """Find boards by number, with games on them that are long enough."""
+    found, seed = list[tuple[int, list[str]]](), 0
+    while len(found) < count:
+        moves = plan(seed, plies)
+        if moves is not None:
+            found.append((seed, moves))
+        seed += 1
+    return found
+
+
+class Program:
+    """Somebody who sets games up."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self._client = httpx.Client(
+            base_url=f"http://{server.host}", timeout=PATIENCE, trust_env=False
+        )
+        self.secret: str = self._post("/api/identity")["secret"]
+        self._client.headers["authorization"] = f"Bearer {self.secret}"
+
+    def _post(self, path: str, **content: Any) -> Any:  # noqa: ANN401 - as JSON has it
+        return self._client.post(path, json=content).raise_for_status().json()
+
+    def set_up(self, planned: Sequence[tuple[int, list[str]]]) -> list[Planned]:
+        """Open games against oneself."""
+        return [
+            Planned(self._post("/api/games", against="self", seed=str(seed))["id"], iter(moves))
+            for seed, moves in planned
+        ]
+
+    def challenge(self) -> str:
+        """Let the computer begin a game at its strongest."""
+        wish = {"against": "computer", "level": STRONGEST, "side": "white"}
+        return str(self._post("/api/games", **wish)["id"])
+
+    def abort(self, game: str) -> None:
+        """Let the computer off."""
+        self._post(f"/api/games/{game}/commands", do="abort", id=f"{game}-abort")
+
+    def thinking(self) -> int:
+        """Tell how many workers think."""
+        return int(self._client.get("/api/health").raise_for_status().json()["thinking"])
+
+    def wait_for(self, thinking: int) -> None:
+        """Wait until so many workers think."""
+        limit = time.monotonic() + PATIENCE
+        while self.thinking() != thinking:
+            if time.monotonic() > limit:
+                raise SystemExit(f"there never were {thinking} workers thinking")
+            time.sleep(0.05)
+
+
+# --- Sockets --------------------------------------------------------------------------------
+
+
+@dataclass
+class Answers:
+    """What has come back."""
+
+    seconds: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def quantile(self, percent: int) -> float:
+        """Return a quantile of the times, in milliseconds."""
+        return statistics.quantiles(self.seconds, n=100)[percent - 1] * MILLI
+
+
+class Page:
+    """A game that is open somewhere: a socket and who listens to it."""
+
+    def __init__(self, game: Planned, connection: ClientConnection, answers: Answers) -> None:
+        self.game = game
+        self._connection = connection
+        self._answers = answers
+        self._sent: dict[str, float] = {}
+        self.listener = asyncio.create_task(self._listen())
+
+    async def move(self) -> None:
+        """Ask for the next move."""
+        name, text = self.game.request()
+        self._sent[name] = time.perf_counter()
+        await self._connection.send(text)
+
+    async def _listen(self) -> None:
+        async for text in self._connection:
+            now = time.perf_counter()
+            assert isinstance(text, str)  # noqa: S101 - the servers send no bytes
+            if text.startswith('{"type":"room"'):
+                continue
+            answer = json.loads(text)
+            if answer["type"] == "error":
+                self._answers.errors.append(text)
+            else:
+                self._answers.seconds.append(now - self._sent.pop(answer["id"]))
+
+
+@contextlib.asynccontextmanager
+async def sockets(server: Server, secret: str, count: int) -> AsyncIterator[list[ClientConnection]]:
+    """Open sockets, and close them in the end."""
+    address, headers = f"ws://{server.host}/ws", {"authorization": f"Bearer {secret}"}
+    opened: list[ClientConnection] = []
+
+    async def one() -> ClientConnection:
+        return await connect(
+            address,
+            additional_headers=headers,
+            compression=None,
+            proxy=None,
+            ping_interval=None,
+            open_timeout=PATIENCE,
+            close_timeout=1,
+        )
+
+    try:
+        for start in range(0, count, OPENED_AT_ONCE):
+            some = min(OPENED_AT_ONCE, count - start)
+            opened += await asyncio.gather(*(one() for _ in range(some)))
+        yield opened
+    finally:
+        for start in range(0, count, OPENED_AT_ONCE):
+            some_opened = opened[start : start + OPENED_AT_ONCE]
+            await asyncio.gather(*(each.close() for each in some_opened))
+
+
+async def watch(opened: Sequence[ClientConnection], games: Sequence[Planned]) -> None:
+    """Let every socket watch a game, and wait until it has seen it."""
+    for at, each in enumerate(opened):
+        await each.send(json.dumps({"type": "watch", "game": games[at % len(games)].id}))
+        await asyncio.wait_for(each.recv(), PATIENCE)
+
+
+@dataclass
+class Look:
+    """What one look at a server has seen."""
+
+    middle: float  # milliseconds
+    slow: float  # milliseconds, the 99th of a hundred
+    cpu: float  # microseconds a request
+
+
+async def look(
+    server: Server, secret: str, games: Sequence[Planned], load: Load, *, watched: bool
+) -> Look:
+    """Make moves at random moments, which are the same in every look, and time the answers."""
+    rng, answers = Random(1), Answers()
+    async with sockets(server, secret, len(games)) as opened:
+        if watched:
+            await watch(opened, games)
+        pages = [Page(game, each, answers) for game, each in zip(games, opened, strict=True)]
+        pages.sort(key=lambda page: page.game.number)
+        await asyncio.sleep(0.5)
+        before, due = server.cpu(), time.perf_counter()
+        for at in range(load.moves):
+            due += rng.expovariate(load.rate)
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            await pages[at % len(pages)].move()
+        limit = time.perf_counter() + PATIENCE
+        while len(answers.seconds) + len(answers.errors) < load.moves:
+            if time.perf_counter() > limit:
+                raise SystemExit("some moves were never answered")
+            await asyncio.sleep(0.01)
+        # Those who watch are told after the one who moves.
+        await asyncio.sleep(0.1)
+        spent = server.cpu() - before
+    await asyncio.gather(*(page.listener for page in pages))
+    if answers.errors:
+        raise SystemExit(f"{len(answers.errors)} moves were refused: {answers.errors[0]}")
+    return Look(answers.quantile(50), answers.quantile(99), spent / load.moves * MICRO)
+
+
+async def idle_memory(server: Server, secret: str, games: Sequence[Planned], load: Load) -> float:
+    """Tell what an idle socket costs the server in KiB; where there are games, it watches one."""
+    for count in (OPENED_AT_ONCE, load.sockets):  # the first warms up
+        before = server.memory()
+        async with sockets(server, secret, count) as opened:
+            if games:
+                await watch(opened, games)
+            await asyncio.sleep(1)
+            spent = server.memory() - before
+    return spent / load.sockets
+
+
+# --- The table ------------------------------------------------------------------------------
+
+
+@dataclass
+class Round:
+    """One look at each kind of load."""
+
+    echo: Look
+    plain: Look
+    watched: Look
+    thinking: Look
+
+
+def one_round(
+    bare: Server, program: Program, games: Sequence[Planned], load: Load, at: int
+) -> Round:
+    """Look at each kind of load; the order changes, because later moves cost other than early."""
+    server = program.server
+    repeated = [Planned(each.id, itertools.repeat("d4")) for each in games]
+
+    def run(on: Server, played: Sequence[Planned], *, watched: bool) -> Look:
+        return asyncio.run(look(on, program.secret, played, load, watched=watched))
+
+    def under_thought() -> Look:
+        challenges = [program.challenge() for _ in range(load.thoughts)]
+        program.wait_for(load.workers)
+        seen = run(server, games, watched=True)
+        if program.thinking() < load.workers:
+            raise SystemExit("the workers have run out of thoughts")
+        for each in challenges:
+            program.abort(each)
+        program.wait_for(0)
+        return seen
+
+    kinds: dict[str, Callable[[], Look]] = {
+        "echo": lambda: run(bare, repeated, watched=False),
+        "plain": lambda: run(server, games, watched=False),
+        "watched": lambda: run(server, games, watched=True),
+        "thinking": under_thought,
+    }
+    looks: dict[str, Look] = {}
+    names = list(kinds)
+    for name in names[at % len(names) :] + names[: at % len(names)]:
+        seen = looks[name] = kinds[name]()
+        told = f"p50 {seen.middle:.1f} ms, p99 {seen.slow:.1f} ms, CPU {seen.cpu:.0f} µs"
+        print(f"round {at + 1}, {name}: {told}", file=sys.stderr)
+    return Round(**looks)
+
+
+def synced_writes(folder: Path) -> Answers:
+    """Time plain writes of one page, each synced to the disk: what no durable server can beat."""
+    answers = Answers()
+    with (folder / "synced").open("wb", buffering=0) as file:
+        for _ in range(SYNCS):
+            start = time.perf_counter()
+            file.write(bytes(PAGE_BYTES))
+            os.fdatasync(file.fileno())
+            answers.seconds.append(time.perf_counter() - start)
+    return answers
+
+
+def main() -> None:
+    """Print the table of docs/benchmarks.md."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--games", type=int, default=500, help="games that are open")
+    parser.add_argument("--rate", type=float, default=200, help="moves a second in all of them")
+    parser.add_argument("--seconds", type=float, default=5, help="the length of one look")
+    parser.add_argument("--rounds", type=int, default=4, help="how often everything is looked at")
+    parser.add_argument("--sockets", type=int, default=2000, help="idle sockets; 0 for none")
+    parser.add_argument("--workers", type=int, default=1, help="processes that think")
+    parser.add_argument("--serve", choices=("kamon", "echo"), help=argparse.SUPPRESS)
+    parser.add_argument("--database", default="", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.serve:
+        serve(given.serve, given.database, given.workers)
+        return
+    load = Load(given.games, given.rate, given.seconds, given.rounds, given.sockets, given.workers)
+    if load.plies > PLIES:
+        parser.error("the games would end: ask for more games, or for fewer moves")
+    allow_files()
+    print("| what | measured | target |")
+    print("|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        busy(Path(folder), load)
+    if load.sockets:
+        with tempfile.TemporaryDirectory() as folder:
+            idle(Path(folder), load)
+
+
+def busy(folder: Path, load: Load) -> None:
+    """Print how fast moves are made durable, and what they cost."""
+    planned = plans(load.games, load.plies)
+    with Server("echo", folder) as bare, Server("kamon", folder, load.workers) as server:
+        program = Program(server)
+        games = program.set_up(planned)
+        # The first thought loads the engine, and the first moves the rest.
+        program.abort(program.challenge())
+        program.wait_for(0)
+        first = Load(load.games, load.rate, load.games / load.rate, 1, 0, load.workers)
+        asyncio.run(look(server, program.secret, games, first, watched=True))
+        rounds = [one_round(bare, program, games, load, at) for at in range(load.rounds)]
+    disk = synced_writes(folder)
+
+    def best(value: Callable[[Round], float]) -> float:
+        return min(map(value, rounds))
+
+    def times(name: str, which: Callable[[Round], Look]) -> float:
+        fast, slow = best(lambda each: which(each).middle), best(lambda each: which(each).slow)
+        print(f"| {name}, p50 and p99 | {fast:.1f} ms, {slow:.1f} ms | |")
+        return slow
+
+    def work(name: str, which: Callable[[Round], Look]) -> float:
+        cpu = statistics.median(which(each).cpu for each in rounds)
+        print(f"| CPU per {name} | {cpu:.0f} µs | |")
+        return statistics.median(which(each).cpu / each.echo.cpu for each in rounds)
+
+    times("bare Starlette echo", lambda each: each.echo)
+    fast, slow = disk.quantile(50), disk.quantile(99)
+    print(f"| one page written and synced, p50 and p99 | {fast:.1f} ms, {slow:.1f} ms | |")
+    rate = f"{load.games} games, {load.rate:g} durable moves/s"
+    times(f"{rate}, nobody watches", lambda each: each.plain)
+    quiet = times(f"{rate}, each open on one page", lambda each: each.watched)
+    while_thinking = times(f"the same while {load.workers} worker(s) think", lambda r: r.thinking)
+    print(f"| p99 while the workers think, ratio | {while_thinking / quiet:.2f} | at most 1.5 |")
+    work("echo", lambda each: each.echo)
+    ratio = work("durable move, nobody watches", lambda each: each.plain)
+    print(f"| ratio to an echo | {ratio:.1f} | at most 4 |")
+    ratio = work("durable move, one page is told of it", lambda each: each.watched)
+    print(f"| ratio to an echo | {ratio:.1f} | |")
+
+
+def idle(folder: Path, load: Load) -> None:
+    """Print what sockets cost on which nothing happens."""
+    with Server("echo", folder) as bare:
+        bare_size = asyncio.run(idle_memory(bare, "", (), load))
+    with Server("kamon", folder, load.workers) as server:
+        program = Program(server)
+        games = program.set_up(plans(min(load.games, load.sockets), 0))
+        size = asyncio.run(idle_memory(server, program.secret, games, load))
+    print(f"| {load.sockets:,} idle sockets, bare Starlette, each | {bare_size:.1f} KiB | |")
+    print(
+        f"| {load.sockets:,} idle sockets that watch a game, each | {size:.1f} KiB | at most 40 |"
+    )
+
+
+if __name__ == "__main__":
+    main()

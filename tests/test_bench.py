@@ -1,0 +1,58 @@
+"""The benchmarks: the yardstick is right, and each script prints its table."""
+
+from pathlib import Path
+
+import pytest
+
+from kamon import Layout, Position, Side, parse_line
+from kamon.engine.solver import MIB, VALUE_NAMES
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(autouse=True)
+def _bench_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_alphabeta_agrees_with_an_independent_solver(*, ordered: bool) -> None:
+    from bench import alphabeta  # noqa: PLC0415 - not before the fixture
+
+    for line in (ROOT / "tests" / "data" / "ply20.txt").read_text().splitlines():
+        game = parse_line(line)
+        assert game is not None
+        table = alphabeta.new_table(MIB)
+        answer = alphabeta.solve(game.position, table, 10_000_000, ordered=ordered)
+        assert answer.value is not None
+        assert VALUE_NAMES[answer.value] == line.partition(";")[2].strip()
+
+
+def test_alphabeta_ends_at_its_limit() -> None:
+    from bench import alphabeta  # noqa: PLC0415 - not before the fixture
+
+    opening = Position(Layout.shuffled(1))
+    assert alphabeta.solve(opening, alphabeta.new_table(MIB), 1000) == (None, 1000)
+
+
+def test_the_engine_is_compared_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    from bench import engine  # noqa: PLC0415 - not before the fixture
+
+    engine.main(["--parts", "solver", "--plies", "20", "--positions", "1", "--memory", "1"])
+    assert "| 20 | alpha-beta, ordered | 1 of 1 |" in capsys.readouterr().out
+
+
+def test_levels_are_compared_with_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    from bench import levels  # noqa: PLC0415 - not before the fixture
+
+    levels.main(["--matches", "2", "--boards", "1"])
+    assert "| level 2 against level 1 | 1 | " in capsys.readouterr().out
+
+
+def test_an_interval_holds_its_score() -> None:
+    from bench.levels import Game, Match  # noqa: PLC0415 - not before the fixture
+
+    match = Match([Game(1.0, side) for _ in range(10) for side in Side])
+    low, high = match.interval
+    assert match.score == 1
+    assert (round(low, 3), round(high, 3)) == (0.839, 1)
