@@ -489,19 +489,30 @@ def _error(code: str, message: str, retry: int | None = None) -> JSONResponse:
     )
 
 
-async def _room_error(_: Request, error: Exception) -> Response:
+def _is_page(request: Request) -> bool:
+    """Tell whether a person looks at the answer, and not a program."""
+    return not request.url.path.startswith(("/api", "/static"))
+
+
+async def _room_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RoomError)  # noqa: S101 - it is registered for these
+    if _is_page(request) and error.code == "no-such-game":
+        return pages.missing(request)
     retry = error.retry if isinstance(error, BudgetError) else None
     return _error(error.code, error.message, retry)
 
 
-async def _validation_error(_: Request, error: Exception) -> Response:
+async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for these
+    if _is_page(request):
+        return pages.missing(request)
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
     return _error("bad-message", f"{place}: {first['msg']}")
 
 
-async def _http_error(_: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for these
+    if _is_page(request) and error.status_code == 404:  # noqa: PLR2004
+        return pages.missing(request)
     return _error("not-found" if error.status_code == 404 else "bad-message", str(error.detail))  # noqa: PLR2004

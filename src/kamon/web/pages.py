@@ -79,6 +79,11 @@ def render(request: Request, name: str, status: int = 200, **values: Any) -> HTM
     return response
 
 
+def missing(request: Request) -> Response:
+    """Show that there is nothing here."""
+    return render(request, "missing.html", 404, page="missing")
+
+
 @router.head("/")
 @router.get("/")
 async def home(request: Request) -> Response:

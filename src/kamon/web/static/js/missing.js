@@ -1,0 +1,2 @@
+// A page that is not there has the settings like every other.
+import "./shell.js";
