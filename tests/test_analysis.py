@@ -122,3 +122,11 @@ def test_an_empty_game_has_an_empty_review() -> None:
     assert review(game, Limits(nodes=50, memory=MIB)).turns == ()
     with pytest.raises(ValueError, match="zip"):
         annotate(game, Review((Turn(0, 1, None, None),)))
+
+
+def test_a_move_that_wins_at_once_has_distance_one() -> None:
+    game = finished(0)
+    game.undo()
+    before = game.position
+    found = value_moves(Solver(game.layout, LIMITS), before, Budget(LIMITS), distance=True)
+    assert (found[0].value, found[0].distance) == (WIN, 1)

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from kamon import Layout, Position, Side, legal_cells, outcome
-from kamon.engine import levels
+from kamon.engine import levels, thinking
 from kamon.engine.strengths import STRENGTHS
 
 
@@ -139,3 +139,8 @@ def test_the_easy_levels_need_no_numba_and_the_others_say_what_is_missing() -> N
             "pip install numba; levels 1 to 3 play without it"
         ),
     ]
+
+
+def test_a_move_that_keeps_a_value_is_found_even_when_the_table_has_forgotten() -> None:
+    position, (winning, *_) = positions_with_a_win_in_one(1)[0]
+    assert thinking._keeping_move(position, 1) <= winning

@@ -14,7 +14,7 @@ from kamon.notation import parse_cell, parse_line
 from kamon.position import Position, Side
 from kamon.render import svg
 from kamon.render.palette import DARK, LIGHT
-from kamon.render.svg import Theme
+from kamon.render.svg import Theme, measures
 from kamon.tokens import TOKENS, Token
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -481,3 +481,12 @@ def test_opposite_edges_are_marked_alike_by_more_than_colour(edition: Edition) -
     assert len(bands) == 6
     assert marks[:3] == marks[3:]
     assert marks[0] != marks[1] != marks[2] != marks[0]
+
+
+def test_the_measures_for_a_page_name_every_cell_and_suit() -> None:
+    found = measures()
+    assert isinstance(found["centres"], dict)
+    assert len(found["centres"]) == 37
+    assert found["centres"]["d4"] == [0, 0]
+    assert isinstance(found["enclosures"], dict)
+    assert set(found["enclosures"]) == {1, 2, 3, 4, 5, 6}

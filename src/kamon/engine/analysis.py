@@ -231,8 +231,7 @@ def annotate(game: Game, found: Review) -> Game:
         if turn.lost_by > 0 and turn.better is not None:
             node.glyphs = (*node.glyphs, _BLUNDER if turn.lost_by == WIN - LOSS else _MISTAKE)
             text += f"; {format_cell(turn.better)} {names[turn.before or 0]}"
-            if node.parent is not None:
-                _add_line(game, node.parent, turn.line)
+            _add_line(game, node.parent or game.root, turn.line)
         node.comment = " ".join(part for part in (node.comment, text) if part)
     return game
 

@@ -226,18 +226,18 @@ def _decide_offer(room: Room, command: Command, now: int) -> Facts:
         _over(room)
     else:
         _playing(room)
-    if what == "takeback" and not _takeback_plies(room, side):
-        raise RoomError("nothing-to-take-back", "there is no move of yours to take back")
-    if room.offers.get(what) is side.other:
-        # Who offers what the other has offered has accepted it.
-        return _agreed(room, what, side.other, command, now)
     other = room.seat(side.other)
+    # Who offers what the other has offered accepts it.
+    accepts = room.offers.get(what) is side.other
+    asker = side.other if accepts else side
+    if what == "takeback" and not _takeback_plies(room, asker):
+        raise RoomError("nothing-to-take-back", "there is no move of yours to take back")
     if other.kind == "computer" and what == "draw":
         raise RoomError("no-draw", "the computer plays on")
     if room.offers.get(what) is side:
         raise RoomError("offered-already", "you have offered that already")
-    if room.shared or other.kind == "computer":
-        return _agreed(room, what, side, command, now)
+    if room.shared or other.kind == "computer" or accepts:
+        return _agreed(room, what, asker, command, now)
     board = {"board": command.data.get("board", "new")} if what == "rematch" else {}
     return [("offered", {"what": what, "side": side.value, **board})]
 
