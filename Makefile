@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: play test lint types check format bench words clean
+.PHONY: play test e2e lint types check format bench words clean
 
 play: $(READY)
 	@$(BIN)/kamon serve --open
@@ -20,8 +20,12 @@ types: $(READY) node_modules/.ready
 	$(BIN)/mypy
 	$(BIN)/python tools/node.py node_modules/typescript/bin/tsc --project tsconfig.json
 
-check: $(READY) chromium
+check: $(READY)
 	$(BIN)/pytest --cov --cov-fail-under=100
+
+# The page in a real browser, the server over real sockets, and thirty kills in mid-game.
+e2e: $(READY) chromium
+	$(BIN)/pytest e2e
 
 # The browser tests drive a real Chromium. Where there is none and we may, Debian's is installed.
 .PHONY: chromium

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from bench import alphabeta
 
+from bench import alphabeta
 from kamon import Layout, Position, legal_cells, outcome, parse_line
 from kamon.engine import kernel
 from kamon.engine.solver import MIB, VALUE_NAMES, Budget, Limits, Solver

@@ -486,6 +486,8 @@ def busy(folder: Path, load: Load) -> None:
         asyncio.run(look(server, program.secret, games, first, watched=True))
         rounds = [one_round(bare, program, games, load, at) for at in range(load.rounds)]
     disk = synced_writes(folder)
+    others = f"{os.getloadavg()[1]:.1f} on {os.cpu_count()} cores"
+    print(f"| how busy the machine was (load over five minutes, ours included) | {others} | |")
 
     def best(value: Callable[[Round], float]) -> float:
         return min(map(value, rounds))
