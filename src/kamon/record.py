@@ -42,7 +42,7 @@ _FIRST_TAGS: Final = ("Event", "Site", "Date", "Round", "Black", "White")
 
 _TAG: Final = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s*"((?:[^"\\\n]|\\["\\])*)"\s*\]')
 _CLOCK: Final = re.compile(
-    r"\[%clk\s+(\d{1,4}):([0-5]?\d):([0-5]?\d)(?:\.(\d{1,3}))?\s*\]", re.ASCII
+    r"\[%clk\s+(\d{1,5}):([0-5]?\d):([0-5]?\d)(?:\.(\d{1,3}))?\s*\]", re.ASCII
 )
 _SUFFIX_GLYPHS: Final = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6}
 _SYMBOL: Final = re.compile(

@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -22,11 +24,11 @@ from fastapi import (
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import (
     JSONResponse,
-    PlainTextResponse,
     Response,
 )
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy.exc import SQLAlchemyError
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import HTTPConnection
@@ -41,7 +43,7 @@ from kamon.record import format_record
 from kamon.render import svg
 from kamon.web import identity, pages, rooms, views
 from kamon.web.budgets import BudgetError, Budgets
-from kamon.web.bus import Bus, StorageError, Table
+from kamon.web.bus import Bus, Holder, StorageError, Table, new_id
 from kamon.web.clocks import Control
 from kamon.web.identity import Visitor
 from kamon.web.messages import (
@@ -53,7 +55,7 @@ from kamon.web.messages import (
     NewIdentity,
     Takeover,
 )
-from kamon.web.rooms import Command, RoomError, Seat
+from kamon.web.rooms import Command, Event, RoomError, Seat
 from kamon.web.settings import Settings
 from kamon.web.socket import serve_socket
 from kamon.web.store import Store
@@ -61,6 +63,10 @@ from kamon.web.thinkers import Thinkers
 
 STATIC: Final = Path(__file__).parent / "static"
 BODY_LIMIT: Final = 16_384
+# What a name in the Internet may have, and a port.
+HOST_LIMIT: Final = 260
+PGN: Final = "application/vnd.chess-pgn"
+SVG: Final = "image/svg+xml"
 HANDOVER_AGE: Final = 15 * 60 * 1000
 DAY: Final = 24 * 3600 * 1000
 # Games that never began wait this long.
@@ -77,6 +83,8 @@ STATUS_OF: Final = {
     "too-many": 429,
     "storage": 503,
 }
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,35 +145,21 @@ class Services:
             holders = [(open_side, visitor.holder)]
         elif command.do == "join":
             raise RoomError("not-your-seat", "joining needs a secret: allow cookies, or send one")
-        if command.do in ("offer", "accept") and data.get("what") == "rematch":
-            data["next_id"] = await self._next_game(table, command, sides)
+        if data.get("what") == "rematch":
+            data["next_id"] = new_id()
         absent = None
         if command.do == "claim" and sides:
             absent = self.bus.absent_since(table, next(iter(sides)).other)
         request = Command(command.do, sides, data, command.after, command.id, absent)
-        return await self.bus.submit(table.room.id, request, holders)
+        sequel = partial(self._next_game, table, command.data.board)
+        return await self.bus.submit(table.room.id, request, holders, sequel)
 
-    async def _next_game(
-        self, table: Table, command: GameCommand, sides: frozenset[Side]
-    ) -> str | None:
-        """Set the next game up where this command makes a rematch: sides swapped, same people."""
+    def _next_game(self, table: Table, board: str | None) -> tuple[Event, list[Holder]]:
+        """Set a rematch up: sides swapped, the same people, the board that the offer asked for."""
         room = table.newest
-        if room.next_id is not None or not sides or room.status not in ("over", "aborted"):
-            return None
-        mine = next(iter(sorted(sides, key=lambda side: side.value)))
-        computer = "computer" in (room.black.kind, room.white.kind)
-        offered = room.offers.get("rematch")
-        if not (room.shared or computer or offered is mine.other):
-            return None
-        offer = next(
-            (
-                e
-                for e in reversed(table.events)
-                if e.kind == "offered" and e.data["what"] == "rematch"
-            ),
-            None,
-        )
-        board = command.data.board or (offer.data.get("board") if offer else None) or "new"
+        offers = (event for event in reversed(table.events) if event.kind == "offered")
+        offer = next((event for event in offers if event.data["what"] == "rematch"), None)
+        board = board or (offer.data.get("board") if offer else None)
         layout = room.layout if board == "same" else Layout.shuffled(secrets.randbelow(SEED_LIMIT))
         first = rooms.set_up(
             layout,
@@ -174,9 +168,7 @@ class Services:
             self.bus.now(),
             shared=room.shared,
         )
-        swapped = [(side.other, holder) for side, holder in table.holders]
-        created = await self.bus.create(first, swapped)
-        return created.id
+        return first, [(side.other, holder) for side, holder in table.holders]
 
 
 def _services(connection: HTTPConnection) -> Services:
@@ -203,14 +195,16 @@ api = APIRouter(
 GamePath = Annotated[GameId, PathParam()]
 
 
+def _answers_with(media_type: str) -> dict[str, Any]:
+    """Describe a route whose answer is no JSON; its errors are."""
+    return {"response_class": Response, "responses": {200: {"content": {media_type: {}}}}}
+
+
 @api.head("/health", include_in_schema=False)
 @api.get("/health")
 async def health(services: ServicesParam) -> Answer:
     """Tell whether the server and its database are well."""
-    try:
-        await asyncio.to_thread(services.bus.store.healthy)
-    except SQLAlchemyError:
-        raise StorageError from None
+    await asyncio.to_thread(services.bus.store.healthy)
     return {"ok": True, "version": __version__, "thinking": services.thinkers.busy}
 
 
@@ -327,19 +321,20 @@ async def show_position(
     return views.board_view(room.positions[ply])
 
 
-@api.get("/games/{game}/record", response_class=PlainTextResponse)
-async def show_record(game: GamePath, services: ServicesParam) -> Response:
+@api.get("/games/{game}/record", **_answers_with(PGN))
+async def show_record(game: GamePath, request: Request, services: ServicesParam) -> Response:
     """Give the game as a record (PGN)."""
+    services.budgets.spend(client_of(request), "requests")
     room = (await services.bus.table(game)).room
     name = f'attachment; filename="kamon-{room.id}.pgn"'
-    return PlainTextResponse(
+    return Response(
         format_record(room.game()),
-        media_type="application/vnd.chess-pgn; charset=utf-8",
+        media_type=f"{PGN}; charset=utf-8",
         headers={"Content-Disposition": name},
     )
 
 
-@api.get("/games/{game}/picture.svg")
+@api.get("/games/{game}/picture.svg", **_answers_with(SVG))
 async def show_picture(
     game: GamePath,
     request: Request,
@@ -353,16 +348,16 @@ async def show_picture(
     drawn = svg.draw(
         position, edition=EDITIONS[edition], theme="dark" if theme == "dark" else "light"
     )
-    return Response(drawn, media_type="image/svg+xml")
+    return Response(drawn, media_type=SVG)
 
 
-@api.get("/games/{game}/invitation.svg")
+@api.get("/games/{game}/invitation.svg", **_answers_with(SVG))
 async def show_invitation(game: GamePath, request: Request, services: ServicesParam) -> Response:
     """Draw the game's address as a QR code."""
     services.budgets.spend(client_of(request), "pictures")
     await services.bus.table(game)
     address = f"{services.base_url(request)}/game/{game}"
-    return Response(pages.qr_code(address), media_type="image/svg+xml")
+    return Response(pages.qr_code(address), media_type=SVG)
 
 
 @api.post("/games/{game}/handover")
@@ -450,6 +445,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_exception_handler(RoomError, _room_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(SQLAlchemyError, _database_error)
     return app
 
 
@@ -468,9 +464,11 @@ async def _socket(socket: WebSocket) -> None:
 
 async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
     """Bound what comes in, and say to the browser what our pages may do."""
-    length = request.headers.get("content-length", "0")
-    if not length.isdigit() or int(length) > BODY_LIMIT or "transfer-encoding" in request.headers:
-        response: Response = _error("too-large", f"a request has at most {BODY_LIMIT} bytes")
+    response: Response
+    if _is_too_large(request.headers):
+        response = _error("too-large", f"a request has at most {BODY_LIMIT} bytes")
+    elif len(request.headers.get("host", "")) > HOST_LIMIT:
+        response = _error("bad-message", f"a host has at most {HOST_LIMIT} letters")
     else:
         response = await call_next(request)
     if request.url.path.startswith("/static/"):
@@ -479,6 +477,13 @@ async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Resp
     for name, value in pages.HEADERS.items():
         response.headers.setdefault(name, value)
     return response
+
+
+def _is_too_large(headers: Headers) -> bool:
+    """Tell whether a body is longer than we read, or does not say how long it is."""
+    length = headers.get("content-length", "0")
+    counted = length.isascii() and length.isdigit() and len(length) <= len(str(BODY_LIMIT))
+    return not counted or int(length) > BODY_LIMIT or "transfer-encoding" in headers
 
 
 def _error(code: str, message: str, retry: int | None = None) -> JSONResponse:
@@ -515,4 +520,16 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for these
     if _is_page(request) and error.status_code == 404:  # noqa: PLR2004
         return pages.missing(request)
-    return _error("not-found" if error.status_code == 404 else "bad-message", str(error.detail))  # noqa: PLR2004
+    code = "not-found" if error.status_code == 404 else "bad-message"  # noqa: PLR2004
+    answer = _error(code, str(error.detail))
+    # A body that is no JSON at all is a bad message like any other.
+    if error.status_code != 400:  # noqa: PLR2004
+        answer.status_code = error.status_code
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _database_error(_: Request, error: Exception) -> Response:
+    _log.error("the database does not answer", exc_info=error)
+    failure = StorageError()
+    return _error(failure.code, failure.message)

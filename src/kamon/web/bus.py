@@ -41,12 +41,16 @@ class StorageError(RoomError):
         super().__init__("storage", "the server cannot write at the moment; nothing has changed")
 
 
+# A side, and the hashed secret of somebody who may play for it.
+Holder = tuple[Side, str]
+
+
 @dataclass(slots=True)
 class Table:
     """A room in memory with who holds its seats and who watches it."""
 
     room: Room
-    holders: list[tuple[Side, str]]
+    holders: list[Holder]
     events: list[Event]
     watchers: set["Watcher"] = field(default_factory=set)
     # The room with decided events that are not committed yet, and how many commits it waits for.
@@ -69,12 +73,15 @@ class Watcher:
     )
 
 
+_Promise = asyncio.Future[tuple[Room, Sequence[Event]]]
+
+
 @dataclass(slots=True, eq=False)
 class _Job:
     table: Table
     change: Change
     room: Room
-    done: "asyncio.Future[tuple[Room, Sequence[Event]]]"
+    done: _Promise
 
 
 Listener = Callable[[Room, Sequence[Event]], Awaitable[None]]
@@ -172,25 +179,27 @@ class Bus:
         except SQLAlchemyError:
             _log.exception("old games could not be cleared")
 
-    async def create(self, first: Event, holders: Sequence[tuple[Side, str]]) -> Room:
+    async def create(self, first: Event, holders: Sequence[Holder]) -> Room:
         """Open a new game."""
-        game = new_id()
+        return (await asyncio.shield(self._open(new_id(), first, holders)))[0]
+
+    def _open(self, game: str, first: Event, holders: Sequence[Holder]) -> _Promise:
         room = rooms.create(game, [first])
-        table = Table(room, [], [])
-        table.pending = room
+        table = Table(room, [], [], pending=room)
         self._tables[game] = table
         self._forget_old()
-        try:
-            return (await self._enqueue(table, room, (first,), holders))[0]
-        except StorageError:
-            self._tables.pop(game, None)
-            raise
+        return self._enqueue(table, room, (first,), holders)
 
     async def submit(
-        self, game: str, command: Command, holders: Sequence[tuple[Side, str]] = ()
+        self,
+        game: str,
+        command: Command,
+        holders: Sequence[Holder] = (),
+        sequel: Callable[[], tuple[Event, Sequence[Holder]]] | None = None,
     ) -> tuple[Room, Sequence[Event]]:
         """Obey a command; return when what follows from it is on the disk.
 
+        Where it makes a rematch, ``sequel`` sets the next game up, which is written before it.
         A command whose id has been obeyed before changes nothing and is acknowledged again.
         """
         table = await self.table(game)
@@ -200,11 +209,13 @@ class Bus:
             if command.id not in table.room.commands:
                 raise StorageError
             return table.room, ()
-        _, room, events = rooms.step(table.newest, command, self.now())
+        before, room, events = rooms.step(table.newest, command, self.now())
         if not events:
             return table.room, ()
+        if sequel is not None and room.next_id is not None and before.next_id is None:
+            self._open(room.next_id, *sequel())
         table.pending = room
-        return await self._enqueue(table, room, events, holders)
+        return await asyncio.shield(self._enqueue(table, room, events, holders))
 
     @staticmethod
     async def _settled(table: Table) -> None:
@@ -212,22 +223,16 @@ class Bus:
         while table.waiting:  # noqa: ASYNC110 - the same command twice at once is rare
             await asyncio.sleep(0.001)
 
-    async def _enqueue(
-        self,
-        table: Table,
-        room: Room,
-        events: Sequence[Event],
-        holders: Sequence[tuple[Side, str]],
-    ) -> tuple[Room, Sequence[Event]]:
+    def _enqueue(
+        self, table: Table, room: Room, events: Sequence[Event], holders: Sequence[Holder]
+    ) -> _Promise:
         flag = room.clock.flag(room.turn) if room.turn is not None else None
         change = Change(room.id, events, room.status, room.listed, flag, holders)
-        done: asyncio.Future[tuple[Room, Sequence[Event]]] = (
-            asyncio.get_running_loop().create_future()
-        )
+        done: _Promise = asyncio.get_running_loop().create_future()
         table.waiting += 1
         self._jobs.append(_Job(table, change, room, done))
         self._wake.set()
-        return await asyncio.shield(done)
+        return done
 
     # --- Writing ---
 
@@ -268,6 +273,10 @@ class Bus:
             job.table.waiting -= 1
             if not job.done.done():
                 job.done.set_exception(StorageError())
+                # Somebody may wait for it, or nobody; it has been told in the log.
+                job.done.exception()
+        if failed[0].change.events[0].number == 1:
+            self._tables.pop(game, None)
 
     async def _publish(self, job: _Job) -> None:
         table, room, events = job.table, job.room, job.change.events

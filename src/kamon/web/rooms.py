@@ -230,7 +230,7 @@ def _decide_offer(room: Room, command: Command, now: int) -> Facts:
     # Who offers what the other has offered accepts it.
     accepts = room.offers.get(what) is side.other
     asker = side.other if accepts else side
-    if what == "takeback" and not _takeback_plies(room, asker):
+    if what == "takeback" and not takeback_plies(room, asker):
         raise RoomError("nothing-to-take-back", "there is no move of yours to take back")
     if other.kind == "computer" and what == "draw":
         raise RoomError("no-draw", "the computer plays on")
@@ -318,7 +318,7 @@ def _offer_of(room: Room, command: Command) -> tuple[str, Side]:
     return what, next(iter(sorted(command.sides, key=lambda side: side.value)))
 
 
-def _takeback_plies(room: Room, side: Side) -> int:
+def takeback_plies(room: Room, side: Side) -> int:
     """Count the plies to take back so that a side's last move is undone and it is its turn."""
     plies = 1 if room.position.turn is side.other else 2
     return plies if len(room.moves) >= plies else 0
@@ -328,7 +328,7 @@ def _agreed(room: Room, what: str, asker: Side, command: Command, _: int) -> Fac
     if what == "draw":
         return _ended(None, OffBoard.AGREEMENT.value)
     if what == "takeback":
-        plies = _takeback_plies(room, asker)
+        plies = takeback_plies(room, asker)
         if not plies:
             raise RoomError("nothing-to-take-back", "there is no move to take back")
         return [("takenback", {"ply": len(room.moves) - plies})]

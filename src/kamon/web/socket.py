@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from kamon.web import views
 from kamon.web.budgets import BudgetError
@@ -64,8 +65,8 @@ class _Connection:
             text = message.get("text")
             reply_to = None
             try:
-                self.services.budgets.spend(self.client, "messages")
                 reply_to = _id_of(text)
+                self.services.budgets.spend(self.client, "messages")
                 await self._obey(_parse(text))
             except RoomError as error:
                 answer: dict[str, Any] = {"type": "error", "id": reply_to, "code": error.code}
@@ -139,7 +140,7 @@ def _id_of(text: str | None) -> str | None:
     if text is None or len(text) > FRAME_LIMIT:
         return None
     try:
-        data = json.loads(text)
+        data = from_json(text)
     except ValueError:
         return None
     found = data.get("id") if isinstance(data, dict) else None

@@ -7,6 +7,7 @@ from kamon import rules
 from kamon.geometry import CELLS, cells
 from kamon.notation import format_cell, format_layout, format_token, outcome_data
 from kamon.position import Position, Side
+from kamon.web import rooms
 from kamon.web.rooms import Event, Room
 
 
@@ -74,6 +75,8 @@ def room_view(
         "moves": [format_cell(cell) for cell in room.moves],
         "board": board_view(room.position),
         "result": _result(room),
+        "takeback": room.status == "playing"
+        and any(rooms.takeback_plies(room, side) for side in sides),
         "offers": {what: side.value for what, side in room.offers.items()},
         "next": room.next_id,
         "clock": {

@@ -214,7 +214,7 @@ export class KamonBoard extends HTMLElement {
           ? svg`<g class="pawn ${side}"><path d=${drawing.pawn}/><ellipse cy="-5" rx="14" ry="5"/><circle cy="-20" r="13"/></g>`
           : svg`<g class="stone ${side}"><polygon points=${HEX.stone}/><polygon class="shine" points=${HEX.shine}/>
               <g transform="scale(.74)">${drawToken(token, this.edition)}</g></g>`;
-    return svg`<g class=${classes} data-cell=${name} role="gridcell" tabindex=${name === this.cursor ? 0 : -1}
+    return svg`<g class=${classes} data-cell=${name} role="gridcell" tabindex=${this.ariaHidden === "true" ? nothing : name === this.cursor ? 0 : -1}
         transform="translate(${x} ${y})" aria-label=${this.#say(board, name, stone, token, legal)}
         @click=${() => { this.cursor = name; this.#play(name); }}
         @pointerenter=${() => this.#rest(name)} @focus=${() => { this.cursor = name; this.#rest(name); }}>

@@ -51,7 +51,7 @@ function onNews(news) {
   if (sending && (moved.length || view.board.turn !== before?.board.turn)) sending = null;
   if (news.events.length) message = "";
   if (before?.next !== view.next && view.next && view.you.length) location.href = `/game/${view.next}`;
-  announce(moved.length > 0 || !before);
+  announce(before ? news.events.map((event) => event.kind) : ["moved", "joined"]);
   update();
 }
 
@@ -109,15 +109,19 @@ function statusWords(room) {
   return t("{player} to play.", { player: sideWords(turn) });
 }
 
-/** @param {boolean} news */
-function announce(news) {
+/** What changes the game is told aloud; an offer is an alert of its own. */
+const TOLD = ["moved", "takenback", "joined", "ended", "aborted"];
+
+/** @param {string[]} events */
+function announce(events) {
   if (!view) return;
   const mine = myTurn();
   document.title = (mine && !view.shared ? `● ${t("Your turn")} – ` : "") + title;
-  if (!news) return;
+  if (!events.some((kind) => TOLD.includes(kind))) return;
   const last = view.board.last, mover = view.moves.length % 2 ? "black" : "white";
   const parts = [];
-  if (last) {
+  if (events.includes("takenback")) parts.push(t("Moves were taken back."));
+  if (last && events.includes("moved")) {
     const token = tokenWords(view.board.need ?? "--", preferences.edition);
     parts.push(t("{player} has played {cell}: {token}.", { player: sideWords(mover), cell: last, token }));
   }
@@ -196,7 +200,7 @@ function actions(room) {
     const me = room.you[0], other = me === "black" ? "white" : "black";
     const away = room.absent[other];
     return html`${offers(room)}<div class="row">
-      ${room.moves.length ? button(t("Take back"), () => act("offer", { what: "takeback" }), "quiet") : nothing}
+      ${room.takeback ? button(t("Take back"), () => act("offer", { what: "takeback" }), "quiet") : nothing}
       ${room.moves.length < 2 ? confirmed("abort", t("Abort the game"), t("Yes, abort"), () => act("abort")) : confirmed("resign", t("Resign"), t("Yes, resign"), () => act("resign"))}
       ${against || room.offers.draw ? nothing : confirmed("draw", t("Offer a draw"), t("Yes, offer it"), () => act("offer", { what: "draw" }))}
       ${!against && away !== null && room.clock.control.includes("+") && away + Date.now() - received > 120_000 ? button(t("Claim the win: your opponent has left"), () => act("claim")) : nothing}

@@ -38,6 +38,7 @@ export interface RoomView {
   moves: string[];
   board: Board;
   result: { winner: Side | null; by: string } | null;
+  takeback: boolean;
   offers: Record<string, Side>;
   next: string | null;
   clock: { control: string; black: number; white: number; running: Side | null };
