@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 play: $(READY)
 	@$(BIN)/kamon serve --open
 
-test: $(READY) lint types check
+test: $(READY) lint types check e2e
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -21,11 +21,11 @@ types: $(READY) node_modules/.ready
 	$(BIN)/python tools/node.py node_modules/typescript/bin/tsc --project tsconfig.json
 
 check: $(READY)
-	$(BIN)/pytest --cov --cov-fail-under=100
+	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-fail-under=100
 
 # The page in a real browser, the server over real sockets, and thirty kills in mid-game.
 e2e: $(READY) chromium
-	$(BIN)/pytest e2e
+	$(BIN)/pytest --numprocesses auto --dist worksteal e2e
 
 # The browser tests drive a real Chromium. Where there is none and we may, Debian's is installed.
 .PHONY: chromium
