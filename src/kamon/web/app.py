@@ -171,7 +171,7 @@ class Services:
         return first, [(side.other, holder) for side, holder in table.holders]
 
 
-def _services(connection: HTTPConnection) -> Services:
+async def _services(connection: HTTPConnection) -> Services:
     services: Services = connection.app.state.services
     return services
 
@@ -459,7 +459,7 @@ async def _clear_old_games(bus: Bus, settings: Settings) -> None:
 
 
 async def _socket(socket: WebSocket) -> None:
-    await serve_socket(socket, _services(socket), client_of(socket))
+    await serve_socket(socket, await _services(socket), client_of(socket))
 
 
 async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:

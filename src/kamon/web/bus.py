@@ -26,6 +26,9 @@ from kamon.web.store import Change, Store
 
 ROOMS_IN_MEMORY: Final = 5_000
 BATCH_LIMIT: Final = 256
+# A move that comes alone is written at once. Where many come, a commit waits until so many seconds
+# after the one before, and takes more of them along: nobody feels it, and the disk has a third to do.
+PACE: Final = 0.016
 # A watcher that does not read is cut off: it gets what it missed when it comes back.
 QUEUE_LIMIT: Final = 64
 # A flag that falls while nothing can be written falls again so many milliseconds later.
@@ -237,8 +240,11 @@ class Bus:
     # --- Writing ---
 
     async def _write(self) -> None:
+        earliest = 0.0
         while True:
             await self._wake.wait()
+            await asyncio.sleep(earliest - time.monotonic())
+            earliest = time.monotonic() + PACE
             batch = self._jobs[:BATCH_LIMIT]
             if not batch:
                 self._wake.clear()

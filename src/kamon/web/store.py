@@ -27,6 +27,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    bindparam,
     create_engine,
     delete,
     event,
@@ -84,6 +85,18 @@ handovers: Final = Table(
     Column("expires", BigInteger, nullable=False),
 )
 
+# Built once and given the rows of a whole batch: that is half the work of a commit.
+_OPEN: Final = insert(games).values(
+    {column.name: bindparam(column.name) for column in games.columns}
+)
+_TOUCH: Final = (
+    update(games)
+    .where(games.c.id == bindparam("of"))
+    .values({name: bindparam(name) for name in ("updated", "status", "listed", "flag")})
+)
+_HAPPEN: Final = insert(events)
+_SEAT: Final = insert(holders)
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -123,28 +136,33 @@ class Store:
 
     def commit(self, changes: Iterable[Change]) -> None:
         """Write the changes of many games in one transaction; all of them or none."""
+        opened, touched, happened, seated = [], [], [], []
+        for change in changes:
+            state = {
+                "of": change.game,
+                "updated": change.events[-1].at,
+                "status": change.status,
+                "listed": change.listed,
+                "flag": change.flag,
+            }
+            if change.events[0].number == 1:
+                opened.append({"id": change.game, "created": change.events[0].at, **state})
+            else:
+                touched.append(state)
+            happened += [_row(change.game, each) for each in change.events]
+            seated += [
+                {"game": change.game, "side": side.value, "holder": holder}
+                for side, holder in change.holders
+            ]
         with self.engine.begin() as connection:
-            for change in changes:
-                last = change.events[-1]
-                state = {
-                    "updated": last.at,
-                    "status": change.status,
-                    "listed": change.listed,
-                    "flag": change.flag,
-                }
-                if change.events[0].number == 1:
-                    first = change.events[0].at
-                    connection.execute(insert(games).values(id=change.game, created=first, **state))
-                else:
-                    where = games.c.id == change.game
-                    connection.execute(update(games).where(where).values(**state))
-                connection.execute(
-                    insert(events), [_row(change.game, each) for each in change.events]
-                )
-                for side, holder in change.holders:
-                    connection.execute(
-                        insert(holders).values(game=change.game, side=side.value, holder=holder)
-                    )
+            for statement, rows in (
+                (_OPEN, opened),
+                (_TOUCH, touched),
+                (_HAPPEN, happened),
+                (_SEAT, seated),
+            ):
+                if rows:
+                    connection.execute(statement, rows)
 
     def hand_over(self, token: str, game: str, side: Side, expires: int) -> None:
         """Keep a one-time token, hashed, with which another device may take a seat as well."""
