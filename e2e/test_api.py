@@ -34,7 +34,7 @@ from kamon.web import identity
 from kamon.web.app import BODY_LIMIT, Services, create_app
 from kamon.web.budgets import BudgetError
 from kamon.web.clocks import Control
-from kamon.web.pages import HEADERS
+from kamon.web.pages import HEADERS, stamped
 from kamon.web.rooms import CLIENT_COMMANDS, Event, Seat, set_up
 from kamon.web.settings import Settings
 from kamon.web.store import Change, Store
@@ -120,9 +120,9 @@ def test_a_program_gets_a_secret_of_256_bits(ann: Client) -> None:
         ("GET", "/", 200),
         ("GET", "/games", 200),
         ("GET", "/handover", 200),
-        ("GET", "/words/de.js", 200),
-        ("GET", "/artwork.js", 200),
-        ("GET", "/palette.css", 200),
+        ("GET", f"{stamped()}/words/de.js", 200),
+        ("GET", f"{stamped()}/artwork.js", 200),
+        ("GET", f"{stamped()}/palette.css", 200),
         ("GET", "/manifest.webmanifest", 200),
         ("GET", "/static/js/game.js", 200),
         ("GET", "/api/health", 200),
@@ -149,6 +149,17 @@ def test_every_answer_tells_the_browser_what_our_pages_may_do(
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert "server" not in answer.headers
+
+
+def test_what_a_page_is_made_of_is_kept_for_ever_under_a_name_of_its_own(ann: Client) -> None:
+    folder = stamped()
+    page = ann.http.get("/").text
+    assert f'src="{folder}/js/home.js"' in page
+    for path in ("/js/home.js", "/artwork.js", "/palette.css", "/words/de.js", "/kamon.css"):
+        assert "immutable" in ann.http.get(folder + path).headers["Cache-Control"]
+    for path in ("/static/js/home.js", f"{folder}/nothing.js"):
+        assert ann.http.get(path).headers["Cache-Control"] == "no-cache"
+    refused(ann.http.get("/static/000000000000/artwork.js"), 404, "not-found")
 
 
 def test_a_path_that_is_not_there_and_a_method_that_is_not_have_a_code(ann: Client) -> None:

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 from fastapi import (
@@ -61,7 +60,6 @@ from kamon.web.socket import serve_socket
 from kamon.web.store import Store
 from kamon.web.thinkers import Thinkers
 
-STATIC: Final = Path(__file__).parent / "static"
 BODY_LIMIT: Final = 16_384
 # What a name in the Internet may have, and a port.
 HOST_LIMIT: Final = 260
@@ -439,7 +437,9 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(api)
     app.include_router(pages.router)
     app.add_api_websocket_route("/ws", _socket)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount(pages.stamped(), StaticFiles(directory=pages.STATIC))
+    # Icons are also asked for by systems that have installed the page, under a name that stays.
+    app.mount("/static", StaticFiles(directory=pages.STATIC))
     app.add_middleware(GZipMiddleware, minimum_size=500)
     app.middleware("http")(_guard)
     app.add_exception_handler(RoomError, _room_error)
@@ -472,8 +472,10 @@ async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Resp
     else:
         response = await call_next(request)
     if request.url.path.startswith("/static/"):
-        # Asked for again each time, and mostly answered with "unchanged": no stale modules.
-        response.headers.setdefault("Cache-Control", "no-cache")
+        lasting = response.status_code < 400 and request.url.path.startswith(pages.stamped())  # noqa: PLR2004
+        response.headers["Cache-Control"] = (
+            "public, max-age=31536000, immutable" if lasting else "no-cache"
+        )
     for name, value in pages.HEADERS.items():
         response.headers.setdefault(name, value)
     return response

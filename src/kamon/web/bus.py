@@ -27,7 +27,7 @@ from kamon.web.store import Change, Store
 ROOMS_IN_MEMORY: Final = 5_000
 BATCH_LIMIT: Final = 256
 # A move that comes alone is written at once. Where many come, a commit waits until so many seconds
-# after the one before, and takes more of them along: nobody feels it, and the disk has a third to do.
+# after the one before, and takes more of them along: nobody feels it, and there is far less to do.
 PACE: Final = 0.016
 # A watcher that does not read is cut off: it gets what it missed when it comes back.
 QUEUE_LIMIT: Final = 64

@@ -1,5 +1,6 @@
 """The pages: shells of HTML in the visitor's language, which the page's modules fill."""
 
+import hashlib
 import io
 import json
 from functools import lru_cache
@@ -22,6 +23,7 @@ from kamon.web import identity
 from kamon.web.messages import GameId
 
 HERE: Final = Path(__file__).parent
+STATIC: Final = HERE / "static"
 LANGUAGE_COOKIE: Final = "kamon-language"
 THEME_COOKIE: Final = "kamon-theme"
 HEADERS: Final = {
@@ -44,6 +46,20 @@ _templates = Environment(
 )
 
 
+@lru_cache(maxsize=1)
+def stamped() -> str:
+    """Return the folder of what pages are made of, named after its contents.
+
+    So a browser may keep all of it for ever, and never mixes two versions.
+    """
+    contents = hashlib.sha256((_artwork() + _palette()).encode())
+    for language in i18n.LANGUAGES:
+        contents.update(json.dumps(i18n.catalogue(language)).encode())
+    for path in sorted(path for path in STATIC.rglob("*") if path.is_file()):
+        contents.update(path.relative_to(STATIC).as_posix().encode() + path.read_bytes())
+    return f"/static/{contents.hexdigest()[:12]}"
+
+
 def language_of(request: Request) -> str:
     """Choose the language: the one that was clicked, else what the browser asks for."""
     chosen = request.cookies.get(LANGUAGE_COOKIE, "")
@@ -62,6 +78,7 @@ def render(request: Request, name: str, status: int = 200, **values: Any) -> HTM
         languages=i18n.LANGUAGES,
         theme=theme if theme in ("light", "dark") else "auto",
         version=__version__,
+        static=stamped(),
         **values,
     )
     response = HTMLResponse(
@@ -111,7 +128,6 @@ async def handover(request: Request) -> Response:
     return render(request, "handover.html", page="handover")
 
 
-@router.get("/words/{language}.js")
 async def words(language: str) -> Response:
     """Give the page its words, as a module."""
     if language not in i18n.LANGUAGES:
@@ -119,7 +135,6 @@ async def words(language: str) -> Response:
     return _module(f"export default {json.dumps(i18n.catalogue(language), ensure_ascii=False)};")
 
 
-@router.get("/artwork.js")
 async def artwork() -> Response:
     """Give the page the drawings, colours and measures that pictures are made of, as a module."""
     return _module(_artwork())
@@ -145,12 +160,9 @@ def _artwork() -> str:
     return f"export default {json.dumps(data, ensure_ascii=False)};"
 
 
-@router.get("/palette.css")
 async def palette() -> Response:
     """Give the page the colours of the pictures, by day and by night."""
-    return Response(
-        _palette(), media_type="text/css", headers={"Cache-Control": "public, max-age=300"}
-    )
+    return Response(_palette(), media_type="text/css")
 
 
 @lru_cache(maxsize=1)
@@ -183,9 +195,7 @@ _PLAIN_COLOURS: Final = (
 
 
 def _module(text: str) -> Response:
-    return Response(
-        text, media_type="text/javascript", headers={"Cache-Control": "public, max-age=300"}
-    )
+    return Response(text, media_type="text/javascript")
 
 
 @router.get("/manifest.webmanifest")
@@ -220,3 +230,9 @@ def qr_code(address: str) -> str:
         stream, kind="svg", scale=6, border=3, dark="#1d1a16", light="#fbf7ec", xmldecl=False
     )
     return stream.getvalue().decode()
+
+
+# What is written here stands beside the files, under the same stamp.
+router.add_api_route(stamped() + "/words/{language}.js", words)
+router.add_api_route(stamped() + "/artwork.js", artwork)
+router.add_api_route(stamped() + "/palette.css", palette)

@@ -3,7 +3,7 @@
 // Set `.board` (a board as the server tells it) and listen for "kamon-play" (detail.cell). Other
 // properties: `edition`, `playable` (may the visitor play now?), `assistance`, `coordinates`.
 import { html, nothing, render, svg } from "../vendor/lit-html.js";
-import data from "/artwork.js";
+import data from "../artwork.js";
 import { t, tokenWords } from "./words.js";
 
 /** @typedef {import("./types").Board} Board */

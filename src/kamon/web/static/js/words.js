@@ -1,9 +1,9 @@
 // Words in the visitor's language. The English text is the key; {names} are filled in.
-import data from "/artwork.js";
+import data from "../artwork.js";
 
 const language = document.documentElement.lang || "en";
 /** @type {Record<string, string>} */
-const words = language === "en" ? {} : (await import(`/words/${language}.js`)).default;
+const words = language === "en" ? {} : (await import(`../words/${language}.js`)).default;
 
 /** @param {string} text @param {Record<string, string | number>} [values] */
 export function t(text, values = {}) {
