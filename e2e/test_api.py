@@ -185,6 +185,20 @@ def test_the_description_names_every_operation(ann: Client) -> None:
         ("get", "/api/games/{game}/invitation.svg"),
         ("post", "/api/games/{game}/handover"),
         ("post", "/api/handover"),
+        ("get", "/api/board"),
+        ("post", "/api/studies/read"),
+        ("post", "/api/studies/record"),
+        ("get", "/api/studies"),
+        ("post", "/api/studies"),
+        ("get", "/api/studies/{name}"),
+        ("post", "/api/studies/{name}"),
+        ("get", "/api/studies/{name}/record"),
+        ("get", "/api/picture.svg"),
+        ("get", "/api/picture.png"),
+        ("get", "/api/film.gif"),
+        ("get", "/api/film.webp"),
+        ("get", "/api/card.png"),
+        ("get", "/api/lessons/{number}"),
     }
 
 

@@ -6,7 +6,16 @@ import pytest
 
 from build import names, position
 from kamon import Game, Layout, Position, format_record, legal_cells, parse_line, parse_record
-from kamon.engine.analysis import Review, Turn, annotate, review, threats, value_moves
+from kamon.engine.analysis import (
+    Insight,
+    Review,
+    Turn,
+    annotate,
+    review,
+    study,
+    threats,
+    value_moves,
+)
 from kamon.engine.solver import DRAW, LOSS, MIB, WIN, Budget, Limits, Solver
 
 DATA = Path(__file__).parent / "data"
@@ -130,3 +139,91 @@ def test_a_move_that_wins_at_once_has_distance_one() -> None:
     before = game.position
     found = value_moves(Solver(game.layout, LIMITS), before, Budget(LIMITS), distance=True)
     assert (found[0].value, found[0].distance) == (WIN, 1)
+
+
+# --- Studies --------------------------------------------------------------------------------
+
+
+def studied(game: Game, seconds: float = 60) -> list[Insight]:
+    told: list[Insight] = []
+    solver = Solver(game.layout, Limits(memory=16 * MIB))
+    last = study(solver, game.position, told.append, seconds=seconds)
+    assert told[-1] == last
+    return told
+
+
+def test_a_study_tells_each_value_as_it_is_proven_and_then_the_line_and_the_lengths() -> None:
+    game = parse_line((DATA / "ply20.txt").read_text().splitlines()[0])
+    assert game is not None
+    told = studied(game)
+    proven = [sum(move.value is not None for move in each.moves) for each in told]
+    assert proven == sorted(proven)
+    assert proven[0] == 0
+    assert told[0].value is None
+    assert all(move.chance is not None for move in told[0].moves)
+    last = told[-1]
+    assert last.done
+    solver = Solver(game.layout, LIMITS)
+    expected = value_moves(solver, game.position, Budget(LIMITS), distance=True)
+    assert list(last.moves) == expected
+    assert last.value == solver.value(game.position)
+    assert last.line[0] in [move.cell for move in last.moves if move.value == last.value]
+    data = last.data()
+    assert data["done"]
+    assert data["value"] in ("win", "draw", "loss")
+    assert len(data["moves"]) == len(legal_cells(game.position))
+
+
+def test_a_study_that_has_no_time_says_what_is_open() -> None:
+    told = studied(Game(Layout.shuffled(1)), seconds=0.2)
+    last = told[-1]
+    assert (last.value, last.done, last.spent) == (None, False, True)
+    assert len(told) > 1
+    assert last.data()["value"] is None
+
+
+def test_a_study_that_is_cancelled_ends() -> None:
+    game = Game(Layout.shuffled(1))
+    solver = Solver(game.layout, Limits(memory=MIB))
+    last = study(solver, game.position, lambda _: None, seconds=60, cancelled=lambda: True)
+    assert not last.done
+    assert not last.spent
+
+
+def test_a_study_ends_where_there_is_time_for_values_but_not_for_lengths() -> None:
+    line = (DATA / "ply12.txt").read_text().splitlines()[0]
+    game = parse_line(line)
+    assert game is not None
+    solver = Solver(game.layout, Limits(memory=64 * MIB))
+    values: list[Insight] = []
+
+    def enough() -> bool:
+        return bool(values) and all(move.value is not None for move in values[-1].moves)
+
+    last = study(solver, game.position, values.append, seconds=60, cancelled=enough)
+    assert last.value is not None
+    assert not last.done
+
+
+def test_a_finished_game_has_nothing_to_study() -> None:
+    (last,) = {each.moves for each in studied(finished(0))}
+    assert last == ()
+    assert studied(finished(0))[-1].value is None
+
+
+def test_a_review_without_patience_leaves_the_rest_open() -> None:
+    game = finished(0)
+    found = review(game, LIMITS, patience=0)
+    assert found.turns[0].before is None
+    assert found.turns[0].chance is not None
+
+
+def test_a_better_move_tells_what_it_leaves() -> None:
+    for number in range(8):
+        for turn in review(finished(number), LIMITS).turning_points:
+            assert turn.better is not None
+            game = Game(finished(number).layout, finished(number).moves[: turn.ply])
+            game.play(turn.better)
+            expected = [] if game.outcome else legal_cells(game.position)
+            assert list(turn.leaves) == expected
+            assert len(turn.data()["leaves"]) == len(expected)

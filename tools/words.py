@@ -13,6 +13,7 @@ from babel.messages.pofile import read_po, write_po
 from kamon.editions import EDITIONS
 from kamon.engine.strengths import STRENGTHS
 from kamon.i18n import DEFAULT, FOLDER, LANGUAGES
+from kamon.web.lessons import LESSONS, REASONS
 
 WEB = FOLDER.parent / "web"
 _SCRIPT = re.compile(r'\bt\(\s*"((?:[^"\\]|\\.)*)"')
@@ -36,6 +37,11 @@ def used_words() -> dict[str, list[str]]:
     for strength in STRENGTHS:
         words.setdefault(strength.name, []).append(f"level {strength.level}")
         words.setdefault(strength.description, []).append(f"level {strength.level}")
+    for number, lesson in enumerate(LESSONS, 1):
+        for text in (lesson.title, lesson.text, lesson.done):
+            words.setdefault(text, []).append(f"step {number} of the tutorial")
+    for reason in REASONS:
+        words.setdefault(reason, []).append("the tutorial")
     return words
 
 

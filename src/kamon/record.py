@@ -101,16 +101,31 @@ def split_records(stream: Readable) -> Iterator[tuple[int, str]]:
 
 def parse_record(text: str, *, first_line: int = 1) -> Game:
     """Read one record. ``first_line`` is the line of a file on which the text begins."""
+    game, error = parse_record_so_far(text, first_line=first_line)
+    if error is not None:
+        raise error
+    return game
+
+
+def parse_record_so_far(text: str, *, first_line: int = 1) -> tuple[Game, KamonError | None]:
+    """Read one record as far as its moves can be read, and tell what was wrong with the next.
+
+    Without a start there is nothing to read: an error in the tags is raised.
+    """
     if len(text) > RECORD_LIMIT:
         raise FormatError(f"a record of more than {RECORD_LIMIT} characters").at(line=first_line)
     reader = _Reader(text.removeprefix("\ufeff"), first_line)
     tags, moves_start = reader.read_tags()
     game = Game(reader.read_start(tags))
     game.tags = {name: tag.value for name, tag in tags.items() if name not in _DERIVED_TAGS}
-    reader.read_moves(game, moves_start)
-    reader.read_result(game, tags)
+    error = None
+    try:
+        reader.read_moves(game, moves_start)
+        reader.read_result(game, tags)
+    except KamonError as found:
+        error = found
     game.go_to((game.main_line() or [game.root])[-1])
-    return game
+    return game, error
 
 
 def _ends_in_braces(line: str, *, braces: bool) -> bool:

@@ -15,7 +15,7 @@ from kamon.web.bus import Bus, Table
 from kamon.web.clocks import Control
 from kamon.web.rooms import Command, Seat, set_up
 from kamon.web.store import Store
-from kamon.web.thinkers import Thinkers, _Worker
+from kamon.web.thinkers import Thinkers, _Thinker
 from web_server import PATIENCE
 
 BLACK, WHITE = Side.BLACK, Side.WHITE
@@ -50,7 +50,7 @@ class Brain:
 @pytest.fixture
 def brain(monkeypatch: pytest.MonkeyPatch) -> Iterator[Brain]:
     made = Brain()
-    monkeypatch.setattr(_Worker, "ask", lambda _, question: made.ask(question))
+    monkeypatch.setattr(_Thinker, "ask", lambda _, question: made.ask(question))
     yield made
     made.free.set()
 

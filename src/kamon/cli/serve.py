@@ -32,6 +32,9 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Processes in which the computer thinks.")
     ] = 1,
+    analysts: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes in which games are studied and reviewed.")
+    ] = 1,
     keep_days: Annotated[
         int | None, typer.Option(min=1, help="Clear games that nobody has touched for so long.")
     ] = None,
@@ -51,7 +54,12 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     from kamon.web.settings import Settings, default_database  # noqa: PLC0415
 
     settings = Settings(
-        database or default_database(), public_url, trusted_proxy, workers, keep_days
+        database or default_database(),
+        public_url,
+        trusted_proxy,
+        workers=workers,
+        analysts=analysts,
+        keep_days=keep_days,
     )
     if copy_to is not None:
         _copy(settings.database, copy_to)

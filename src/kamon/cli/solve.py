@@ -38,7 +38,10 @@ def run(  # noqa: PLR0913 - each is an option that people type
         bool, typer.Option("--distance", help="Also count the plies to the end.")
     ] = False,
     value_only: Annotated[
-        bool, typer.Option("--value-only", help="Leave out the moves and the line.")
+        bool,
+        typer.Option(
+            "--value-only", help="Find only the best moves that the value takes, and no line."
+        ),
     ] = False,
 ) -> None:
     """Solve positions exactly, as JSON.

@@ -3,6 +3,7 @@
 What is proven is exact; what is not is an estimate, and says so.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -16,6 +17,9 @@ from kamon.notation import format_cell
 from kamon.position import Position
 
 _PLAYOUTS: Final = 4_000
+# Nodes for the first look at each move, and seconds between two words about progress.
+_FIRST_SLICE: Final = 4_000
+_TELL_EVERY: Final = 0.25
 # PGN's glyphs: a very poor move throws a win away, a poor one a draw.
 _BLUNDER: Final = 4
 _MISTAKE: Final = 2
@@ -56,7 +60,8 @@ class Turn:
     """A move of a game as the review sees it.
 
     ``before`` and ``after`` are exact values for the mover, of the position and of the move; None
-    where not proven. ``better`` is a move that would have kept the value, with ``line`` to show it.
+    where not proven. ``better`` is a move that would have kept the value: it leaves the opponent
+    the replies ``leaves``, and ``line`` shows how it goes on.
     """
 
     ply: int
@@ -66,6 +71,7 @@ class Turn:
     chance: float | None = None
     better: int | None = None
     line: tuple[int, ...] = ()
+    leaves: tuple[int, ...] = ()
 
     @property
     def lost_by(self) -> int:
@@ -89,6 +95,7 @@ class Turn:
             "lost": self.lost_by,
             "better": None if self.better is None else format_cell(self.better),
             "line": [format_cell(cell) for cell in self.line],
+            "leaves": [format_cell(cell) for cell in self.leaves],
         }
 
 
@@ -160,6 +167,133 @@ def _chances(position: Position) -> dict[int, float]:
     return tree.chances()
 
 
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """What is known of a position so far: each legal move, best first, and the line of best play.
+
+    ``done`` tells whether everything is known, and ``spent`` whether the time for it is over.
+    """
+
+    moves: tuple[MoveValue, ...]
+    line: tuple[int, ...] = ()
+    nodes: int = 0
+    done: bool = False
+    spent: bool = False
+
+    @property
+    def value(self) -> int | None:
+        """The exact value for the side to move: of a move that wins, or of the best of all."""
+        values = [move.value for move in self.moves]
+        if WIN in values:
+            return WIN
+        return None if None in values else max((v for v in values if v is not None), default=None)
+
+    def data(self) -> dict[str, Any]:
+        """Turn it into plain values for JSON."""
+        return {
+            "value": None if self.value is None else VALUE_NAMES[self.value],
+            "moves": [move.data() for move in self.moves],
+            "pv": [format_cell(cell) for cell in self.line],
+            "nodes": self.nodes,
+            "done": self.done,
+            "spent": self.spent,
+        }
+
+
+def study(
+    solver: Solver,
+    position: Position,
+    tell: Callable[[Insight], None],
+    *,
+    seconds: float,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Insight:
+    """Find out all about a position, and tell each thing as soon as it is proven.
+
+    First the values, all moves in turn with ever more nodes, so that what is easy is known soon;
+    then a line; then how long each move lasts. What is told before a proof is an estimate.
+    """
+    return _Study(solver, position, tell, seconds, cancelled).run()
+
+
+class _Study:
+    """One position under study."""
+
+    def __init__(
+        self,
+        solver: Solver,
+        position: Position,
+        tell: Callable[[Insight], None],
+        seconds: float,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self.solver, self.position, self.tell = solver, position, tell
+        self.over = time.monotonic() + seconds
+        self.cancelled = cancelled
+        self.nodes = 0
+        self.told = 0.0
+        cells = rules.legal_cells(position)
+        chances = _chances(position) if cells else {}
+        self.moves = {cell: MoveValue(cell, None, chance=chances.get(cell)) for cell in cells}
+        self.line: tuple[int, ...] = ()
+
+    def run(self) -> Insight:
+        self._say()
+        if self._prove_values():
+            self.line = self.solver.line(self.position, self._budget())
+            self._measure()
+        found = self._insight(done=not self._stopped())
+        self.tell(found)
+        return found
+
+    def _stopped(self) -> bool:
+        return self.cancelled() or time.monotonic() >= self.over
+
+    def _budget(self, nodes: int | None = None) -> Budget:
+        return Budget(Limits(nodes=nodes), self._stopped, self._show_progress)
+
+    def _show_progress(self, nodes: int, _: float) -> None:
+        if time.monotonic() - self.told > _TELL_EVERY:
+            self._say(nodes)
+
+    def _insight(self, under_way: int = 0, *, done: bool = False) -> Insight:
+        moves = tuple(sorted(self.moves.values(), key=_worth, reverse=True))
+        spent = time.monotonic() >= self.over
+        return Insight(moves, self.line, self.nodes + under_way, done, spent)
+
+    def _say(self, under_way: int = 0) -> None:
+        self.told = time.monotonic()
+        self.tell(self._insight(under_way))
+
+    def _prove_values(self) -> bool:
+        """Prove the value of every move; False where there was no time for all."""
+        nodes = _FIRST_SLICE
+        while unproven := [cell for cell, move in self.moves.items() if move.value is None]:
+            for cell in unproven:
+                budget = self._budget(nodes)
+                value = self.solver.value(self.position.after(cell), budget)
+                self.nodes += budget.nodes
+                if self._stopped():
+                    return False
+                if value is not None:
+                    self.moves[cell] = MoveValue(cell, -value)
+                    self._say()
+            nodes *= 4
+        return True
+
+    def _measure(self) -> None:
+        """Count how long each move lasts, the best first, as far as there is time."""
+        for move in sorted(self.moves.values(), key=_worth, reverse=True):
+            budget = self._budget()
+            after = self.position.after(move.cell)
+            length = _distance(self.solver, after, move.value, budget)
+            self.nodes += budget.nodes
+            if length is None:
+                return
+            self.moves[move.cell] = MoveValue(move.cell, move.value, length)
+            self._say()
+
+
 def threats(position: Position) -> Threats:
     """Find the free cells with which each side would win if it were allowed to play there."""
     mover, other = position.turn, position.turn.other
@@ -172,19 +306,26 @@ def review(
     game: Game,
     limits: Limits,
     *,
+    patience: float | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Review:
     """Review the main line, from its end, where proofs are cheap and help the earlier ones.
 
-    The limits in nodes and seconds are for each position.
+    The limits in nodes and seconds are for each position, ``patience`` is for all of them: what is
+    not proven when it is over stays so.
     """
     nodes = game.main_line()
     solver = Solver(game.layout, limits)
     values: dict[int, int | None] = {}
     positions = [game.root.position, *(node.position for node in nodes)]
+    over = None if patience is None else time.monotonic() + patience
+
+    def impatient() -> bool:
+        return cancelled() or (over is not None and time.monotonic() > over)
+
     for ply in range(len(positions) - 1, -1, -1):
-        values[ply] = solver.value(positions[ply], Budget(limits, cancelled))
+        values[ply] = solver.value(positions[ply], Budget(limits, impatient))
         progress(len(positions) - ply, len(positions))
     turns = [_turn(solver, positions, ply, values, limits) for ply in range(len(nodes))]
     return Review(tuple(turns))
@@ -216,8 +357,12 @@ def _turn(
         ),
         None,
     )
-    line = () if better is None else (better, *solver.line(position.after(better), Budget(limits)))
-    return Turn(first_ply + ply, cell, before, worth, None, better, line)
+    if better is None:
+        return Turn(first_ply + ply, cell, before, worth)
+    reply = position.after(better)
+    line = (better, *solver.line(reply, Budget(limits)))
+    leaves = tuple(rules.legal_cells(reply))
+    return Turn(first_ply + ply, cell, before, worth, None, better, line, leaves)
 
 
 def annotate(game: Game, found: Review) -> Game:

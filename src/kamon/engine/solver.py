@@ -35,6 +35,8 @@ SMALLEST_TABLE: Final = MIB
 _NO_LIMIT: Final = 1 << 60
 # The search looks at its stop sign at every node, and we look at the clock this often.
 _POLL_SECONDS: Final = 0.02
+# A move whose value is in the table needs hardly more nodes than this to say so.
+_GLANCE: Final = 1_000
 # A position and all its moves.
 _LEANINGS_KEPT: Final = 16
 
@@ -238,7 +240,7 @@ class Solver:
         if value is None or not moves:
             return Solution(
                 value,
-                (),
+                () if value is None else self._known_best(position, value),
                 complete=False,
                 nodes=nodes,
                 seconds=seconds,
@@ -293,6 +295,15 @@ class Solver:
         values = self.values(position, budget)
         best = tuple(cell for cell, reached in values.items() if reached == value)
         return best, None not in values.values()
+
+    def _known_best(self, position: Position, value: int) -> tuple[int, ...]:
+        """Return the moves that the table knows to keep the value: at a glance, not by search."""
+        cells = rules.legal_cells(position)
+        return tuple(
+            cell
+            for cell in cells
+            if self.value(position.after(cell), Budget(Limits(nodes=_GLANCE))) == -value
+        )
 
     def line(self, position: Position, budget: Budget | None = None) -> tuple[int, ...]:
         """Return a line of best play to the end: both keep their values, the loser resists.

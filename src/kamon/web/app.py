@@ -35,12 +35,14 @@ from starlette.requests import HTTPConnection
 from kamon import __version__
 from kamon.editions import EDITIONS
 from kamon.errors import KamonError
+from kamon.game import Game
 from kamon.layout import SEED_LIMIT, Layout
-from kamon.notation import parse_layout
+from kamon.notation import parse_cell, parse_layout
 from kamon.position import Side
 from kamon.record import format_record
 from kamon.render import svg
-from kamon.web import identity, pages, rooms, views
+from kamon.web import identity, lessons, pages, pictures, rooms, rulebook, studies, views
+from kamon.web.analysts import Analysts
 from kamon.web.budgets import BudgetError, Budgets
 from kamon.web.bus import Bus, Holder, StorageError, Table, new_id
 from kamon.web.clocks import Control
@@ -61,6 +63,8 @@ from kamon.web.store import Store
 from kamon.web.thinkers import Thinkers
 
 BODY_LIMIT: Final = 16_384
+# A study holds a whole tree of moves with comments.
+STUDY_LIMIT: Final = 131_072
 # What a name in the Internet may have, and a port.
 HOST_LIMIT: Final = 260
 PGN: Final = "application/vnd.chess-pgn"
@@ -71,9 +75,11 @@ DAY: Final = 24 * 3600 * 1000
 ABANDONED_DAYS: Final = 14
 STATUS_OF: Final = {
     "no-such-game": 404,
+    "no-such-study": 404,
     "not-found": 404,
     "bad-secret": 401,
     "not-your-seat": 403,
+    "not-your-study": 403,
     "bad-origin": 403,
     "bad-message": 422,
     "bad-layout": 422,
@@ -93,6 +99,7 @@ class Services:
     bus: Bus
     budgets: Budgets
     thinkers: Thinkers
+    analysts: Analysts
 
     def origins(self, connection: HTTPConnection) -> list[str]:
         """List the origins that are our own page."""
@@ -229,7 +236,13 @@ async def new_game(game: NewGame, request: Request, services: ServicesParam) -> 
     other = Seat("computer", "", game.level) if game.against == "computer" else Seat()
     seats = {mine: me, mine.other: me if shared else other}
     first = rooms.set_up(
-        layout, control, seats, services.bus.now(), shared=shared, listed=game.against == "anyone"
+        layout,
+        control,
+        seats,
+        services.bus.now(),
+        shared=shared,
+        listed=game.against == "anyone",
+        opening=_opening(layout, game.moves),
     )
     holders = [(side, visitor.holder) for side in Side if side is mine or shared]
     room = await services.bus.create(first, holders)
@@ -247,6 +260,17 @@ def _layout(game: NewGame) -> Layout:
         return Layout.shuffled(number)
     except ValueError as error:
         raise RoomError("bad-layout", str(error)) from None
+
+
+def _opening(layout: Layout, moves: list[str]) -> list[int]:
+    """Read moves that a game goes on from; they must leave something to play."""
+    try:
+        opening = Game(layout, map(parse_cell, moves))
+    except KamonError as error:
+        raise RoomError("illegal-move", str(error)) from None
+    if opening.outcome is not None:
+        raise RoomError("game-over", "with these moves the game is over already")
+    return opening.moves
 
 
 def _control(text: str) -> Control:
@@ -417,12 +441,17 @@ def create_app(settings: Settings) -> FastAPI:
             folder.mkdir(parents=True, exist_ok=True)
         store = Store(settings.database)
         store.migrate()
-        async with Bus(store).running() as bus, Thinkers(bus, settings.workers) as thinkers:
+        async with (
+            Bus(store).running() as bus,
+            Thinkers(bus, settings.workers) as thinkers,
+            Analysts(settings.analysts) as analysts,
+        ):
             budgets = Budgets(scale=settings.budget_scale)
-            app.state.services = Services(settings, bus, budgets, thinkers)
+            app.state.services = Services(settings, bus, budgets, thinkers, analysts)
             clearing = asyncio.create_task(_clear_old_games(bus, settings))
             yield
             clearing.cancel()
+            pictures.close(app)
         store.close()
 
     app = FastAPI(
@@ -435,7 +464,11 @@ def create_app(settings: Settings) -> FastAPI:
         openapi_url="/api/openapi.json",
     )
     app.include_router(api)
+    app.include_router(lessons.router)
+    app.include_router(studies.router)
+    app.include_router(pictures.router)
     app.include_router(pages.router)
+    app.include_router(rulebook.router)
     app.add_api_websocket_route("/ws", _socket)
     app.mount(pages.stamped(), StaticFiles(directory=pages.STATIC))
     # Icons are also asked for by systems that have installed the page, under a name that stays.
@@ -465,8 +498,9 @@ async def _socket(socket: WebSocket) -> None:
 async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
     """Bound what comes in, and say to the browser what our pages may do."""
     response: Response
-    if _is_too_large(request.headers):
-        response = _error("too-large", f"a request has at most {BODY_LIMIT} bytes")
+    limit = STUDY_LIMIT if request.url.path.startswith("/api/studies") else BODY_LIMIT
+    if _is_too_large(request.headers, limit):
+        response = _error("too-large", f"a request has at most {limit} bytes")
     elif len(request.headers.get("host", "")) > HOST_LIMIT:
         response = _error("bad-message", f"a host has at most {HOST_LIMIT} letters")
     else:
@@ -481,11 +515,11 @@ async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Resp
     return response
 
 
-def _is_too_large(headers: Headers) -> bool:
+def _is_too_large(headers: Headers, limit: int) -> bool:
     """Tell whether a body is longer than we read, or does not say how long it is."""
     length = headers.get("content-length", "0")
-    counted = length.isascii() and length.isdigit() and len(length) <= len(str(BODY_LIMIT))
-    return not counted or int(length) > BODY_LIMIT or "transfer-encoding" in headers
+    counted = length.isascii() and length.isdigit() and len(length) <= len(str(limit))
+    return not counted or int(length) > limit or "transfer-encoding" in headers
 
 
 def _error(code: str, message: str, retry: int | None = None) -> JSONResponse:
@@ -503,7 +537,7 @@ def _is_page(request: Request) -> bool:
 
 async def _room_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RoomError)  # noqa: S101 - it is registered for these
-    if _is_page(request) and error.code == "no-such-game":
+    if _is_page(request) and error.code in ("no-such-game", "no-such-study"):
         return pages.missing(request)
     retry = error.retry if isinstance(error, BudgetError) else None
     return _error(error.code, error.message, retry)

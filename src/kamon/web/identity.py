@@ -38,12 +38,13 @@ class Visitor:
     holder: str | None
     by_cookie: bool
 
+    def keeps(self, holder: str) -> bool:
+        """Tell whether something with this hash is the visitor's."""
+        return self.holder is not None and hmac.compare_digest(self.holder, holder)
+
     def sides(self, holders: Iterable[tuple[Side, str]]) -> frozenset[Side]:
         """Return the sides that this visitor may play for."""
-        if self.holder is None:
-            return frozenset()
-        mine = self.holder
-        return frozenset(side for side, other in holders if hmac.compare_digest(mine, other))
+        return frozenset(side for side, holder in holders if self.keeps(holder))
 
 
 def visitor(headers: Mapping[str, str], cookies: Mapping[str, str]) -> Visitor:

@@ -27,6 +27,11 @@ class NewGame(Strict):
     # A seed goes to 2^64 - 1, beyond what JavaScript can count, so it may come as text.
     seed: Annotated[str, StringConstraints(pattern=r"^\d{1,20}$")] | None = None
     name: Name = ""
+    # Moves that have been made already: the game goes on from there.
+    moves: Annotated[
+        list[Annotated[str, StringConstraints(max_length=2)]],
+        Field(max_length=36, default_factory=list),
+    ]
 
 
 class CommandData(Strict):
@@ -74,7 +79,24 @@ class Ping(Strict):
     type: Literal["ping"]
 
 
-SocketMessage = Annotated[Watch | Do | Ping, Field(discriminator="type")]
+class Analyse(Strict):
+    """Study a position, or review the game that led to it, and tell what is found as it is found.
+
+    ``deep`` is how often the visitor has asked for more.
+    """
+
+    type: Literal["study", "review"]
+    line: Annotated[str, StringConstraints(max_length=400)]
+    deep: Annotated[int, Field(ge=0, le=2)] = 0
+
+
+class Stop(Strict):
+    """Nobody waits for the study or the review any more."""
+
+    type: Literal["stop"]
+
+
+SocketMessage = Annotated[Watch | Do | Analyse | Stop | Ping, Field(discriminator="type")]
 
 
 class ErrorAnswer(BaseModel):

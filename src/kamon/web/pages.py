@@ -1,11 +1,14 @@
 """The pages: shells of HTML in the visitor's language, which the page's modules fill."""
 
+import asyncio
+import contextlib
 import hashlib
 import io
 import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Final
+from urllib.parse import quote
 
 import segno
 from fastapi import APIRouter, Request
@@ -16,11 +19,16 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 from kamon import __version__, i18n
 from kamon.editions import EDITIONS
 from kamon.engine.strengths import STRENGTHS
+from kamon.errors import KamonError
+from kamon.game import Game
+from kamon.notation import format_line, parse_line
+from kamon.record import parse_record
 from kamon.render import svg
 from kamon.render.artwork import ARTWORK
 from kamon.render.palette import DARK, LIGHT, Palette
 from kamon.web import identity
 from kamon.web.messages import GameId
+from kamon.web.studies import LINE_LIMIT
 
 HERE: Final = Path(__file__).parent
 STATIC: Final = HERE / "static"
@@ -112,14 +120,51 @@ async def home(request: Request) -> Response:
 async def game_page(game: Annotated[GameId, PathParam()], request: Request) -> Response:
     """Show one game."""
     services = request.app.state.services
-    await services.bus.table(game)
-    return render(request, "game.html", page="game", game=game)
+    room = (await services.bus.table(game)).room
+    card = _card(request, format_line(Game(room.layout, room.moves)))
+    return render(request, "game.html", page="game", game=game, **card)
 
 
 @router.get("/games")
 async def my_games(request: Request) -> Response:
     """Show the games that this browser took part in."""
     return render(request, "games.html", page="games")
+
+
+@router.get("/learn")
+async def learn(request: Request) -> Response:
+    """Show the tutorial."""
+    return render(request, "learn.html", page="learn")
+
+
+@router.get("/study")
+async def new_study(request: Request) -> Response:
+    """Show the study board, with what the address asks for or what the browser has kept."""
+    line = request.query_params.get("line", "")
+    # Only what is a position has a picture; the page itself says what is wrong with the rest.
+    with contextlib.suppress(KamonError):
+        game = parse_line(line) if len(line) <= LINE_LIMIT else None
+        if game is not None:
+            card = _card(request, format_line(game))
+            return render(request, "study.html", page="study", study="", **card)
+    return render(request, "study.html", page="study", study="")
+
+
+@router.get("/study/{study}")
+async def study_page(study: Annotated[GameId, PathParam()], request: Request) -> Response:
+    """Show a study that somebody keeps."""
+    found = await asyncio.to_thread(request.app.state.services.bus.store.study, study)
+    if found is None:
+        return missing(request)
+    card = _card(request, format_line(parse_record(found[1])))
+    return render(request, "study.html", page="study", study=study, **card)
+
+
+def _card(request: Request, line: str) -> dict[str, Any]:
+    """Say what a link to this page looks like where it is shared."""
+    base = request.app.state.services.base_url(request)
+    picture = f"{base}/api/card.png?line={quote(line)}"
+    return {"address": f"{base}{request.url.path}", "card": picture}
 
 
 @router.get("/handover")

@@ -8,6 +8,7 @@ of its events: what was stored is what is played on after a restart. ``step`` do
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import accumulate
 from typing import Any, Final, Literal
 
 from kamon import rules
@@ -347,6 +348,8 @@ def create(room_id: str, events: Iterable[Event]) -> Room:
     data = first.data
     layout = parse_layout(data["layout"])
     control = Control.parse(data["control"])
+    opening = tuple(parse_cell(cell) for cell in data.get("opening", ()))
+    positions = tuple(accumulate(opening, Position.after, initial=Position(layout)))
     room = Room(
         id=room_id,
         layout=layout,
@@ -356,15 +359,16 @@ def create(room_id: str, events: Iterable[Event]) -> Room:
         shared=data["shared"],
         listed=data["listed"],
         number=first.number,
-        positions=(Position(layout),),
-        clocks=(Clock.start(control),),
+        moves=opening,
+        positions=positions,
+        clocks=(Clock.start(control),) * len(positions),
         updated=first.at,
         commands=frozenset({first.command}) if first.command else frozenset(),
     )
     return reduce(evolve, rest, room)
 
 
-def set_up(
+def set_up(  # noqa: PLR0913 - what a game may be, all by name
     layout: Layout,
     control: Control,
     seats: dict[Side, Seat],
@@ -372,8 +376,9 @@ def set_up(
     *,
     shared: bool = False,
     listed: bool = False,
+    opening: Iterable[int] = (),
 ) -> Event:
-    """Return the first event of a game."""
+    """Return the first event of a game, in which some moves may have been made already."""
     data = {
         "layout": format_layout(layout),
         "control": str(control),
@@ -381,6 +386,7 @@ def set_up(
         "white": seats[Side.WHITE].data(),
         "shared": shared,
         "listed": listed,
+        "opening": [format_cell(cell) for cell in opening],
     }
     return Event(1, now, "created", data)
 

@@ -18,7 +18,9 @@ class Settings:
     database: str
     public_url: str | None = None
     trusted_proxy: str | None = None
+    # Processes that play, and processes that study and review.
     workers: int = 1
+    analysts: int = 1
     # Finished games are kept for ever, or for so many days.
     keep_days: int | None = None
     # Tests and benchmarks of one machine stand for many clients.

@@ -9,11 +9,12 @@ from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from kamon.web import views
+from kamon.web import studies, views
+from kamon.web.analysts import DEEPER_FACTOR, REVIEW_SECONDS, STUDY_SECONDS
 from kamon.web.budgets import BudgetError
 from kamon.web.bus import Table, Watcher
 from kamon.web.identity import Visitor
-from kamon.web.messages import Do, SocketMessage, Watch
+from kamon.web.messages import Analyse, Do, SocketMessage, Stop, Watch
 from kamon.web.rooms import RoomError
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ async def serve_socket(socket: WebSocket, services: "Services", client: str) -> 
         pass
     finally:
         connection.close()
+        connection.stop_analysis()
         services.budgets.close_socket(client)
 
 
@@ -56,6 +58,7 @@ class _Connection:
         self.visitor = visitor
         self.client = client
         self.watched: tuple[Table, Watcher, asyncio.Task[None]] | None = None
+        self.analysis: asyncio.Task[None] | None = None
 
     async def read(self) -> None:
         while True:
@@ -69,10 +72,7 @@ class _Connection:
                 self.services.budgets.spend(self.client, "messages")
                 await self._obey(_parse(text))
             except RoomError as error:
-                answer: dict[str, Any] = {"type": "error", "id": reply_to, "code": error.code}
-                if isinstance(error, BudgetError):
-                    answer["retry"] = error.retry
-                await _send(self.socket, {**answer, "message": error.message})
+                await _send(self.socket, _told(error, reply_to))
 
     async def _obey(self, message: Any) -> None:  # noqa: ANN401 - one of SocketMessage
         if isinstance(message, Watch):
@@ -84,8 +84,40 @@ class _Connection:
                 # The watcher has a seat now, and must be seen as its player.
                 await self._watch(Watch(type="watch", game=message.game, after=room.number))
             await _send(self.socket, {"type": "done", "id": message.id, "number": room.number})
+        elif isinstance(message, Analyse):
+            self._analyse(message)
+        elif isinstance(message, Stop):
+            self.stop_analysis()
         else:
             await _send(self.socket, {"type": "pong"})
+
+    def _analyse(self, message: Analyse) -> None:
+        """Begin to study or review; what was under way for this page ends."""
+        self.stop_analysis()
+        studies.game_on(message.line)
+        review = message.type == "review"
+        self.services.budgets.spend(self.client, "thoughts", 5 if review else 1)
+        seconds = REVIEW_SECONDS if review else STUDY_SECONDS * DEEPER_FACTOR**message.deep
+        question = {"kind": message.type, "line": message.line, "seconds": seconds}
+        self.analysis = asyncio.create_task(self._think_aloud(question))
+
+    async def _think_aloud(self, question: dict[str, Any]) -> None:
+        answer = {"type": question["kind"], "line": question["line"]}
+        try:
+            if self.services.analysts.busy:
+                await _send(self.socket, {**answer, "waiting": True})
+            async with contextlib.aclosing(self.services.analysts.work(question)) as told:
+                async for each in told:
+                    await _send(self.socket, {**answer, **each})
+            await _send(self.socket, {**answer, "end": True})
+        except RoomError as error:
+            await _send(self.socket, _told(error, None))
+
+    def stop_analysis(self) -> None:
+        """Let the engine go."""
+        if self.analysis is not None:
+            self.analysis.cancel()
+            self.analysis = None
 
     async def _watch(self, message: Watch) -> None:
         self.close()
@@ -117,6 +149,13 @@ class _Connection:
             task.cancel()
             self.services.bus.leave(table, watcher)
             self.watched = None
+
+
+def _told(error: RoomError, reply_to: str | None) -> dict[str, Any]:
+    answer: dict[str, Any] = {"type": "error", "id": reply_to, "code": error.code}
+    if isinstance(error, BudgetError):
+        answer["retry"] = error.retry
+    return {**answer, "message": error.message}
 
 
 async def _send(socket: WebSocket, message: dict[str, Any]) -> None:

@@ -84,6 +84,15 @@ handovers: Final = Table(
     Column("side", String(5), nullable=False),
     Column("expires", BigInteger, nullable=False),
 )
+studies: Final = Table(
+    "studies",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("holder", String(64), nullable=False),
+    Column("updated", BigInteger, nullable=False),
+    Column("record", Text, nullable=False),
+    Index("studies_holder", "holder", "updated"),
+)
 
 # Built once and given the rows of a whole batch: that is half the work of a commit.
 _OPEN: Final = insert(games).values(
@@ -191,6 +200,19 @@ class Store:
                 )
             return found.game, side
 
+    def keep_study(self, study: str, holder: str, now: int, record: str) -> bool:
+        """Write a study, new or again; False where it is somebody else's."""
+        state = {"holder": holder, "updated": now, "record": record}
+        with self.engine.begin() as connection:
+            owner = connection.execute(
+                select(studies.c.holder).where(studies.c.id == study)
+            ).scalar_one_or_none()
+            if owner is None:
+                connection.execute(insert(studies).values(id=study, **state))
+            elif owner == holder:
+                connection.execute(update(studies).where(studies.c.id == study).values(**state))
+            return owner in (None, holder)
+
     def remove(self, several: Sequence[str]) -> None:
         """Remove games, and links to seats that have expired."""
         with self.engine.begin() as connection:
@@ -237,6 +259,24 @@ class Store:
         )
         with self.engine.connect() as connection:
             return list(connection.execute(query).scalars())
+
+    def study(self, study: str) -> tuple[str, str] | None:
+        """Return who keeps a study, and its record."""
+        query = select(studies.c.holder, studies.c.record).where(studies.c.id == study)
+        with self.engine.connect() as connection:
+            row = connection.execute(query).first()
+            return None if row is None else (row.holder, row.record)
+
+    def studies_of(self, holder: str, limit: int) -> list[tuple[str, int, str]]:
+        """List somebody's studies, the latest first, each with its moment and its record."""
+        query = (
+            select(studies.c.id, studies.c.updated, studies.c.record)
+            .where(studies.c.holder == holder)
+            .order_by(studies.c.updated.desc())
+            .limit(limit)
+        )
+        with self.engine.connect() as connection:
+            return [(row.id, row.updated, row.record) for row in connection.execute(query)]
 
     def unchanged_since(self, before: int, statuses: Sequence[str]) -> list[str]:
         """List games of some status that nobody has touched since a moment."""

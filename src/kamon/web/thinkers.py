@@ -7,12 +7,9 @@ loop and the disk keep their core. A process that dies or takes too long is repl
 import asyncio
 import contextlib
 import logging
-import multiprocessing
-import os
 import zlib
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Final, Self
 
@@ -20,19 +17,17 @@ from kamon.errors import EngineMissingError
 from kamon.notation import format_cell, format_position, parse_position
 from kamon.web.bus import Bus
 from kamon.web.rooms import Command, Event, Room, RoomError
+from kamon.web.workers import Worker, be_modest
 
 TIME_LIMIT: Final = 30.0
 QUEUE_LIMIT: Final = 1_000
-_NICENESS: Final = 10
 
 _log = logging.getLogger(__name__)
-_spawn = multiprocessing.get_context("spawn")
 
 
 def _work(pipe: Connection) -> None:
     """Answer questions until the pipe closes: a position, a level and a seed in, a cell out."""
-    with contextlib.suppress(OSError):
-        os.nice(_NICENESS)
+    be_modest()
     # Only the worker pays for the engine.
     from kamon.engine import levels  # noqa: PLC0415
     from kamon.engine.strengths import strongest_plain_level  # noqa: PLC0415
@@ -48,43 +43,16 @@ def _work(pipe: Connection) -> None:
             pipe.send(cell)
 
 
-class _Worker:
-    """One process, asked from one thread at a time."""
+class _Thinker(Worker):
+    """A process that plays."""
 
     def __init__(self) -> None:
-        self.process: BaseProcess | None = None
-        self.pipe: Connection | None = None
+        super().__init__(_work)
 
     def ask(self, question: tuple[str, int, int]) -> int:
-        """Ask, and wait; a worker that fails is thrown away."""
-        if self.process is None or self.pipe is None or not self.process.is_alive():
-            self.start()
-        assert self.pipe is not None  # noqa: S101 - start has made it
-        try:
-            self.pipe.send(question)
-            answered = self.pipe.poll(TIME_LIMIT)
-            return int(self.pipe.recv()) if answered else self._give_up()
-        except (EOFError, OSError):
-            self.stop()
-            raise
-
-    @staticmethod
-    def _give_up() -> int:
-        raise TimeoutError
-
-    def start(self) -> None:
-        self.pipe, theirs = _spawn.Pipe()
-        self.process = _spawn.Process(target=_work, args=(theirs,), daemon=True)
-        self.process.start()
-        theirs.close()
-
-    def stop(self) -> None:
-        if self.pipe is not None:
-            self.pipe.close()
-        if self.process is not None:
-            self.process.kill()
-            self.process.join()
-        self.process, self.pipe = None, None
+        """Ask, and wait."""
+        self.send(question)
+        return int(self.receive(TIME_LIMIT))
 
 
 class Thinkers:
@@ -93,7 +61,7 @@ class Thinkers:
     def __init__(self, bus: Bus, workers: int) -> None:
         self.bus = bus
         self.busy = 0
-        self._workers = [_Worker() for _ in range(workers)]
+        self._workers = [_Thinker() for _ in range(workers)]
         self._queue: asyncio.Queue[Room] = asyncio.Queue(QUEUE_LIMIT)
         self._wanted: dict[str, int] = {}
         self._tasks: list[asyncio.Task[None]] = []
@@ -132,7 +100,7 @@ class Thinkers:
             # Whoever looks at the game next asks again.
             del self._wanted[room.id]
 
-    async def _serve(self, worker: _Worker) -> None:
+    async def _serve(self, worker: _Thinker) -> None:
         while True:
             room = await self._queue.get()
             # The game may have ended or gone back while it stood in the queue.
@@ -148,7 +116,7 @@ class Thinkers:
                 if self._wanted.get(room.id) == room.board_number:
                     del self._wanted[room.id]
 
-    async def _think(self, worker: _Worker, room: Room) -> None:
+    async def _think(self, worker: _Thinker, room: Room) -> None:
         turn = room.turn
         if turn is None:
             return

@@ -11,7 +11,7 @@ from kamon.web import rooms
 from kamon.web.rooms import Event, Room
 
 
-def _picture(position: Position) -> dict[str, Any]:
+def picture_view(position: Position) -> dict[str, Any]:
     """Tell what a board looks like."""
     signs = {Side.BLACK: "x", Side.WHITE: "o", None: "."}
     return {
@@ -27,7 +27,7 @@ def board_view(position: Position) -> dict[str, Any]:
     replies = rules.replies(position)
     last_token = position.layout.tokens[position.last] if position.last is not None else None
     return {
-        **_picture(position),
+        **picture_view(position),
         "turn": None if outcome else position.turn.value,
         "need": format_token(last_token) if last_token else None,
         "legal": [format_cell(cell) for cell in replies],
@@ -117,7 +117,7 @@ def summary(room: Room, sides: frozenset[Side], now: int) -> dict[str, Any]:
         "result": _result(room),
         "updated": room.updated,
         "age": max(0, now - room.updated),
-        "board": _picture(room.position),
+        "board": picture_view(room.position),
     }
 
 

@@ -1,7 +1,7 @@
 // The board, a self-contained element: <kamon-board>. It draws what it is told and knows no rules.
 //
 // Set `.board` (a board as the server tells it) and listen for "kamon-play" (detail.cell). Other
-// properties: `edition`, `playable` (may the visitor play now?), `assistance`, `coordinates`.
+// properties: `edition`, `playable` (may the visitor play now?), `assistance`, `values`, `coordinates`.
 import { html, nothing, render, svg } from "../vendor/lit-html.js";
 import data from "../artwork.js";
 import { t, tokenWords } from "./words.js";
@@ -91,6 +91,7 @@ export class KamonBoard extends HTMLElement {
     /** @type {EditionName} */ this.edition = "2020";
     /** @type {boolean} */ this.playable = false;
     /** @type {import("./types").Assistance | null} */ this.assistance = null;
+    /** What is known of moves: a short text for the eye, words for the ear. @type {Record<string, import("./types").MoveMark>} */ this.values = {};
     this.coordinates = false;
     this.label = "";
     /** The cell that the keyboard is on. */ this.cursor = "d4";
@@ -225,6 +226,7 @@ export class KamonBoard extends HTMLElement {
       ${name === board.last ? (lifts ? svg`<circle class="mark-pawn" r="43"/>` : svg`<polygon class="mark-last under" points=${HEX.mark}/><polygon class="mark-last" points=${HEX.mark}/>`) : nothing}
       ${this.assistance?.threats.includes(name) && stone === "." ? svg`<path class="mark-threat" d="M-9,-44L0,-30L9,-44Z"/>` : nothing}
       ${legal && this.assistance?.losing.includes(name) ? svg`<path class="mark-losing" d="M-12,-12L12,12M12,-12L-12,12"/>` : nothing}
+      ${this.values[name] ? svg`<g class="value ${this.values[name].kind} ${this.values[name].best ? "best" : ""}" transform="translate(0 31)"><rect x="-21" y="-12" width="42" height="24" rx="12"/><text y="6">${this.values[name].text}</text></g>` : nothing}
       ${this.coordinates ? svg`<text class="coordinate" y="-27">${name}</text>` : nothing}
       <polygon class="focus" points=${HEX.cell}/></g>`;
   }
@@ -236,6 +238,7 @@ export class KamonBoard extends HTMLElement {
     if (stone === "o") parts.push(t("white stone"));
     parts.push(token === "--" ? t("neutral, nobody may play here") : tokenWords(token, this.edition));
     if (name === board.last) parts.push(t("last move"));
+    if (this.values[name]) parts.push(this.values[name].words);
     if (legal) parts.push(t("you may play here"));
     if (legal && this.assistance?.winning.includes(name)) parts.push(t("wins at once"));
     if (legal && this.assistance?.losing.includes(name)) parts.push(t("loses at once"));

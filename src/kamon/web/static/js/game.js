@@ -209,6 +209,7 @@ function actions(room) {
   }
   return html`${offers(room)}<div class="row">${room.next ? html`<a class="button primary" href="/game/${room.next}">${t("To the next game")}</a>`
     : html`${button(t("Rematch"), () => act("offer", { what: "rematch", board: "new" }), "primary")}${button(t("Rematch on this board"), () => act("offer", { what: "rematch", board: "same" }))}`}
+    ${room.moves.length ? html`<a class="button" href="/study?game=${room.id}&review">${t("Review this game")}</a>` : nothing}
     <a class="button quiet" href="/">${t("New game")}</a></div>`;
 }
 

@@ -1,10 +1,10 @@
 // What every page has: the settings, errors in words, and asking the server.
 import { t } from "./words.js";
 
-/** @typedef {{edition: import("./types").EditionName, sound: boolean, motion: boolean, coordinates: boolean, notices: boolean, assistant: boolean, name: string, level: number}} Preferences */
+/** @typedef {{edition: import("./types").EditionName, sound: boolean, motion: boolean, coordinates: boolean, notices: boolean, assistant: boolean, engine: boolean, name: string, level: number, lesson: number, learnt: number}} Preferences */
 
 /** @type {Preferences} */
-const defaults = { edition: "2020", sound: true, motion: true, coordinates: false, notices: false, assistant: false, name: "", level: 3 };
+const defaults = { edition: "2020", sound: true, motion: true, coordinates: false, notices: false, assistant: false, engine: true, name: "", level: 3, lesson: 1, learnt: 0 };
 
 /** @returns {Preferences} */
 function load() {
@@ -93,6 +93,10 @@ export function errorWords(error) {
     "nothing-to-take-back": t("There is no move of yours to take back."),
     "rematched": t("The next game is set up already."),
     "no-such-game": t("There is no such game."),
+    "no-such-study": t("There is no such study."),
+    "not-your-study": t("This study is somebody else’s. Keep a copy of your own."),
+    "engine-failed": t("The engine has failed. Try again."),
+    "too-slow": t("That takes too long. Try again later."),
     "bad-layout": t("That is not a board of 37 tokens."),
     "bad-handover": t("This link has been used already, or is too old."),
     "no-handover": t("A game at one screen stays on that screen."),

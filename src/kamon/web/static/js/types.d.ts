@@ -44,6 +44,17 @@ export interface RoomView {
   clock: { control: string; black: number; white: number; running: Side | null };
   assistance?: Assistance | null;
 }
+export interface MoveMark { kind: "win" | "draw" | "loss" | "open"; text: string; words: string; best: boolean }
+/** A move of a study, and what follows it, the main continuation first. */
+export interface Branch { move: string; comment: string; glyphs: number[]; children: Branch[] }
+export interface Study { start: string; title: string; comment: string; children: Branch[] }
+export interface MoveValue { move: string; value: "win" | "draw" | "loss" | null; distance: number | null; estimate: number | null }
+export interface Insight { line: string; value: MoveValue["value"]; moves: MoveValue[]; pv: string[]; nodes: number; done: boolean; spent: boolean }
+export interface Turn {
+  ply: number; move: string; before: MoveValue["value"]; after: MoveValue["value"]; estimate: number | null;
+  lost: number; better: string | null; line: string[]; leaves: string[];
+}
+export interface Review { turns: Turn[]; accuracy: Record<Side, number | null>; tree: Study }
 export interface GameEvent { number: number; at: number; kind: string; [key: string]: unknown }
 export interface Summary {
   id: string;
@@ -82,4 +93,16 @@ export interface Artwork {
     pawn: string;
     pile: [number, number];
   };
+}
+export interface LessonTry { good: boolean; why: string; board: Board | null; reply: string | null; after: Board | null }
+export interface Lesson {
+  number: number;
+  count: number;
+  title: string;
+  text: string;
+  done: string;
+  marked: boolean;
+  threats: string[];
+  board: Board;
+  tries: Record<string, LessonTry>;
 }

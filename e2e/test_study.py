@@ -1,0 +1,279 @@
+"""The study board: variations, values as they are proven, the review, and what to take away."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from e2e.conftest import CHAIN, CHAIN_SEED, PHONE, Guest, Guests, Troubles
+from kamon import Layout, format_cell, format_layout, parse_line, parse_record
+from kamon.engine.solver import Budget, Limits, Solver
+
+DATA = Path(__file__).parents[1] / "tests" / "data"
+BOARD = format_layout(Layout.shuffled(CHAIN_SEED))
+# Solving takes its time where the machine is busy, and more for the first who asks.
+LONG = 60_000
+Audit = Callable[[Page], list[str]]
+
+
+def line_of(name: str, number: int = 0) -> str:
+    """Read a line of the tests' data."""
+    return (DATA / name).read_text().splitlines()[number].partition(";")[0].strip()
+
+
+def open_line(guest: Guest, line: str) -> None:
+    guest.go(f"/study?line={quote(line)}")
+
+
+def tree(guest: Guest) -> str:
+    """Tell the moves as they are written."""
+    return " ".join(guest.page.locator(".tree").inner_text().split())
+
+
+def test_every_move_gets_its_exact_value_as_it_is_proven(guest: Guest) -> None:
+    line = line_of("ply20.txt")
+    open_line(guest, line)
+    moves = guest.page.locator(".values .value-move")
+    expect(moves.first).to_be_visible(timeout=LONG)
+    expect(guest.page.get_by_text("not proven yet")).to_have_count(0, timeout=LONG)
+    game = parse_line(line)
+    assert game is not None
+    solver = Solver(game.layout, Limits(memory=1 << 24))
+    words = {1: "wins", 0: "draws", -1: "loses"}
+    shown = dict(text.split(maxsplit=1) for text in moves.all_inner_texts())
+    values = solver.values(game.position, Budget(Limits(memory=1 << 24)))
+    assert len(shown) == len(values)
+    for cell, value in values.items():
+        assert value is not None
+        assert shown[format_cell(cell)].startswith(words[value])
+    expect(guest.page.locator(".verdict")).to_contain_text(re.compile(r"with best play\.$"))
+    # On the board as well, for the eye and for the ear.
+    best = moves.first.locator("strong").inner_text()
+    expect(guest.page.locator(".value.best").first).to_be_visible()
+    expect(guest.cell(best)).to_have_accessible_name(re.compile("wins|draws|loses"))
+
+
+def test_the_line_that_proves_the_value_is_played_step_by_step(guest: Guest) -> None:
+    open_line(guest, line_of("ply20.txt"))
+    before = tree(guest)
+    guest.button("Show the line that proves it").click(timeout=LONG)
+    expect(guest.page.locator(".tree")).not_to_have_text(before)
+    while guest.button("One move forward").is_enabled():
+        guest.press("One move forward")
+        guest.page.wait_for_timeout(50)
+    expect(guest.status).to_contain_text(re.compile(r"wins|draw"))
+
+
+def test_thinking_is_stopped_and_taken_up_again(guest: Guest) -> None:
+    open_line(guest, BOARD)
+    expect(guest.page.locator(".values")).to_be_visible(timeout=LONG)
+    guest.press("Stop")
+    expect(guest.button("Stop")).to_be_hidden()
+    expect(guest.page.locator(".values").get_by_text("not proven yet").first).to_be_visible()
+    guest.press("Think deeper")
+    expect(guest.button("Stop")).to_be_visible()
+    guest.page.get_by_label("Solver").uncheck()
+    expect(guest.page.locator(".values")).to_have_count(0)
+
+
+def test_variations_comments_and_the_main_line_are_kept_and_shared(guests: Guests) -> None:
+    owner, reader = guests.come(), guests.come()
+    open_line(owner, f"{BOARD} {' '.join(CHAIN[:3])}")
+    owner.press("One move back")
+    owner.press("One move back")
+    owner.cell("d4").click()
+    expect(owner.page.locator(".variation")).to_contain_text("d4")
+    owner.page.get_by_label("Comment").fill("Another way <b>to go</b>")
+    owner.page.locator(".status").click()
+    expect(owner.page.locator(".said")).to_have_text("Another way <b>to go</b>")
+    owner.press("Make it the main line")
+    assert tree(owner).startswith(f"1. {CHAIN[0]} d4")
+    owner.page.get_by_text("Keep and share").click()
+    owner.page.get_by_label("Title").fill("Mine")
+    owner.press("Keep this study")
+    owner.page.wait_for_url("**/study/*")
+    address = owner.page.url
+    reader.go(address)
+    expect(reader.status).to_have_text("Mine")
+    expect(reader.page.locator(".said")).to_have_text("Another way <b>to go</b>")
+    # Somebody else's study cannot be changed, but copied.
+    reader.page.get_by_text("Keep and share").click()
+    reader.press("Keep a copy of my own")
+    reader.page.wait_for_function("before => location.href !== before", arg=address)
+    owner.reload()
+    assert tree(owner).startswith(f"1. {CHAIN[0]} d4")
+    owner.press("First position")
+    owner.press("One move forward")
+    owner.press("One move forward")
+    owner.press("Delete from here")
+    assert "d4" not in tree(owner)
+
+
+def test_a_draft_is_not_lost_by_a_reload(guest: Guest) -> None:
+    guest.go("/study")
+    first = guest.page.locator(".cell.legal").first
+    cell = first.get_attribute("data-cell") or ""
+    first.click()
+    expect(guest.page.locator(".tree")).to_contain_text(cell)
+    guest.go("/study")
+    expect(guest.page.locator(".tree")).to_contain_text(cell)
+
+
+def test_a_finished_game_is_reviewed_and_the_better_move_played(guest: Guest) -> None:
+    layout, *moves = line_of("games.txt", 3).split()
+    guest.go(guest.set_up("self", moves, layout=layout))
+    guest.press("Review this game")
+    guest.page.wait_for_url("**/study?game=*")
+    graph = guest.page.locator(".graph")
+    expect(graph).to_be_visible(timeout=LONG)
+    expect(guest.page.locator(".review .plain li")).to_have_count(2)
+    points = guest.page.locator(".turning-points li")
+    expect(points.first).to_be_visible()
+    text = points.first.inner_text()
+    found = re.search(
+        r"Move \d+: \w+ plays (\w\d), which turns .*could still \w+ by (\w\d)\.", text
+    )
+    assert found, text
+    points.first.get_by_role("button", name="Show the better line").click()
+    expect(guest.page.locator(".variation").first).to_contain_text(found[2])
+    guest.press("Write the review into the record")
+    expect(guest.page.locator(".tree")).to_contain_text("??")
+    with guest.page.expect_download() as saved:
+        guest.page.get_by_text("Keep and share").click()
+        guest.press("Save as PGN")
+    record = parse_record(Path(saved.value.path()).read_text())
+    assert len(record.main_line()) == len(moves)
+    assert any(node.comment for node in record.main_line())
+    points.first.get_by_role("button", name="Play it against the computer").click()
+    guest.arrive()
+    expect(guest.page.locator(".table .stone").first).to_be_visible()
+
+
+def test_every_claim_of_a_review_is_true_by_the_solver(guest: Guest) -> None:
+    for number in (0, 3, 7):
+        line = line_of("games.txt", number)
+        layout, *moves = line.split()
+        open_line(guest, line)
+        guest.press("Review this game")
+        expect(guest.page.locator(".graph")).to_be_visible(timeout=LONG)
+        board = Layout.shuffled(0)
+        for text in guest.page.locator(".turning-points li p").all_inner_texts():
+            found = re.search(
+                r"Move (\d+): (Black|White) plays (\w\d), which turns a (win|draw) into a "
+                r"(draw|loss)\. \w+ could still (win|draw) by (\w\d)\.",
+                text,
+            )
+            assert found, text
+            ply = 2 * (int(found[1]) - 1) + (found[2] == "White")
+            assert moves[ply] == found[3]
+            value = {"win": 1, "draw": 0, "loss": -1}
+            for move, expected in ((found[3], found[5]), (found[7], found[4])):
+                game = parse_line(" ".join([layout, *moves[:ply], move]))
+                assert game is not None
+                board = game.layout
+                solver = Solver(board, Limits(memory=1 << 26))
+                assert -(solver.value(game.position) or 0) == value[expected], text
+            for leaves in re.findall(r"leaves \w+ only (\w\d)\.", text):
+                after = parse_line(" ".join([layout, *moves[:ply], found[7], leaves]))
+                assert after is not None
+
+
+@pytest.mark.parametrize(
+    ("what", "signature"),
+    [("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("GIF", b"GIF89a"), ("WebP", b"RIFF")],
+)
+def test_pictures_and_films_are_taken_away(guest: Guest, what: str, signature: bytes) -> None:
+    open_line(guest, f"{BOARD} {' '.join(CHAIN[:4])}")
+    guest.page.get_by_text("Keep and share").click()
+    with guest.page.expect_download(timeout=LONG) as saved:
+        guest.press(what)
+    assert Path(saved.value.path()).read_bytes().startswith(signature)
+
+
+def test_a_link_has_a_picture_where_it_is_shared(guest: Guest) -> None:
+    path = guest.set_up("self", CHAIN[:2], seed=str(CHAIN_SEED))
+    for address in (path, f"/study?line={quote(BOARD)}"):
+        page = httpx.get(guest.address + address).text
+        found = re.search(r'property="og:image" content="([^"]+)"', page)
+        assert found, page
+        picture = httpx.get(found[1].replace("&amp;", "&"), timeout=60)
+        assert picture.status_code == 200
+        assert picture.content.startswith(b"\x89PNG")
+    assert "og:image" not in httpx.get(f"{guest.address}/study?line=rubbish").text
+
+
+def test_what_somebody_pastes_is_opened_up_to_an_error(guest: Guest, troubles: Troubles) -> None:
+    guest.go("/study")
+    pasted = guest.page.locator("#pasted")
+    record = f'[Layout "{BOARD}"]\n\n1. {CHAIN[0]} {CHAIN[1]} 2. {CHAIN[0]} *'
+    pasted.fill(record)
+    guest.press("Open")
+    expect(guest.page.locator(".error")).to_contain_text("line 3, column")
+    assert tree(guest) == f"1. {CHAIN[0]} {CHAIN[1]}"
+    troubles.expect("422")
+    guest.page.get_by_text("Open another position").click()
+    pasted.fill("rubbish")
+    guest.press("Open")
+    expect(guest.page.locator(".error").last).to_contain_text("not a board of 37 tokens")
+    pasted.fill("x" * 70_000)
+    guest.press("Open")
+    expect(guest.page.locator(".error").last).to_contain_text("too long")
+
+
+def test_a_position_is_arranged_by_hand(guest: Guest, troubles: Troubles) -> None:
+    open_line(guest, BOARD)
+    guest.page.get_by_text("Open another position").click()
+    guest.press("Arrange by hand")
+    guest.cell("b1").click()
+    guest.cell("c3").click()
+    guest.cell("c3").click()
+    expect(guest.page.get_by_label("Played last")).to_have_value("c3")
+    guest.press("Study this position")
+    expect(guest.status).to_have_text("Black to play.")
+    expect(guest.page.locator(".table .stone")).to_have_count(2)
+    troubles.expect("422")
+    guest.page.get_by_text("Open another position").click()
+    guest.press("Arrange by hand")
+    guest.cell("d4").click()
+    guest.cell("e4").click()
+    guest.cell("f4").click()
+    guest.press("Study this position")
+    expect(guest.page.locator(".error")).to_be_visible()
+    guest.press("Cancel")
+    expect(guest.page.locator(".table .stone")).to_have_count(2)
+
+
+def test_a_study_that_is_not_there_says_so(guest: Guest, troubles: Troubles) -> None:
+    troubles.expect("404")
+    answer = guest.page.goto(f"{guest.address}/study/000000000000")
+    assert answer is not None
+    assert answer.status == 404
+    guest.page.goto(f"{guest.address}/study?game=000000000000")
+    expect(guest.page.get_by_role("alert")).to_contain_text("There is no such game.")
+
+
+def test_a_study_is_made_by_keyboard(guest: Guest) -> None:
+    open_line(guest, BOARD)
+    guest.cell("d4").focus()
+    for key in CHAIN[0]:
+        guest.page.keyboard.press(key)
+    guest.page.keyboard.press("Enter")
+    expect(guest.page.locator(".tree")).to_contain_text(CHAIN[0])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_and_a_phone_shows_the_board(
+    guests: Guests, audit: Audit, theme: str
+) -> None:
+    guest = guests.come(PHONE, color_scheme=theme, has_touch=True, is_mobile=True)
+    open_line(guest, line_of("ply20.txt"))
+    expect(guest.page.locator(".verdict")).to_be_visible(timeout=LONG)
+    expect(guest.page.locator(".board")).to_be_in_viewport(ratio=1)
+    guest.page.get_by_text("Keep and share").click()
+    guest.page.get_by_text("Open another position").click()
+    assert audit(guest.page) == []
+    assert guest.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]

@@ -1,0 +1,131 @@
+"""The engine thinks aloud: for one page at a time, and only while somebody listens."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kamon.web import analysts as module
+from kamon.web.analysts import WAITING_LIMIT, Analysts
+from kamon.web.budgets import BudgetError
+from kamon.web.rooms import RoomError
+from web_server import PATIENCE
+
+DATA = Path(__file__).parents[1] / "data"
+EASY = (DATA / "ply20.txt").read_text().splitlines()[0].partition(";")[0].strip()
+GAME = (DATA / "games.txt").read_text().splitlines()[3].partition(";")[0].strip()
+HARD = GAME.split()[0]
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def analysts() -> AsyncIterator[Analysts]:
+    async with Analysts(1) as working:
+        yield working
+
+
+def question(line: str, kind: str = "study", seconds: float = 60) -> dict[str, Any]:
+    return {"kind": kind, "line": line, "seconds": seconds}
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not true():  # noqa: ASYNC110 - nobody tells us
+            await asyncio.sleep(0.01)
+
+
+async def all_of(analysts: Analysts, asked: dict[str, Any]) -> list[dict[str, Any]]:
+    async with asyncio.timeout(3 * PATIENCE), aclosing(analysts.work(asked)) as told:
+        return [each async for each in told]
+
+
+async def test_a_study_is_told_piece_by_piece_until_all_is_proven(analysts: Analysts) -> None:
+    told = await all_of(analysts, question(EASY))
+    assert len(told) > 2
+    assert not told[0]["done"]
+    assert told[-1]["done"]
+    assert all(move["value"] for move in told[-1]["moves"])
+    # The same process answers the next one too.
+    assert (await all_of(analysts, question(EASY)))[-1]["done"]
+
+
+async def test_a_review_tells_its_progress_and_then_the_game(analysts: Analysts) -> None:
+    told = await all_of(analysts, question(GAME, "review", 3))
+    *progress, found = told
+    assert progress[-1]["progress"][0] == progress[-1]["progress"][1]
+    assert len(found["turns"]) == len(GAME.split()) - 1
+    assert set(found["accuracy"]) == {"black", "white"}
+    assert found["tree"]["start"] == HARD
+
+
+async def test_who_stops_listening_ends_the_work(analysts: Analysts) -> None:
+    async with asyncio.timeout(3 * PATIENCE):
+        async with aclosing(analysts.work(question(HARD))) as told:
+            async for _ in told:
+                break
+        # The long study is over: a short one is answered, by the same process.
+        assert (await all_of(analysts, question(EASY)))[-1]["done"]
+
+
+async def test_a_page_that_goes_away_while_nothing_is_said_ends_the_work(
+    analysts: Analysts,
+) -> None:
+    async def listen() -> None:
+        await all_of(analysts, question(HARD))
+
+    task = asyncio.create_task(listen())
+    await until(lambda: analysts.busy)
+    await asyncio.sleep(0.5)
+    task.cancel()
+    assert (await all_of(analysts, question(EASY)))[-1]["done"]
+
+
+async def test_where_others_wait_a_turn_is_short(
+    analysts: Analysts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SHARED_SECONDS", 0.2)
+    async with asyncio.timeout(3 * PATIENCE):
+        await all_of(analysts, question(EASY))
+        long = asyncio.create_task(all_of(analysts, question(HARD)))
+        await until(lambda: analysts.busy)
+        assert (await all_of(analysts, question(EASY)))[-1]["done"]
+        assert (await long)[-1]["spent"]
+
+
+async def test_a_line_that_is_too_long_is_refused(analysts: Analysts) -> None:
+    tasks = [
+        asyncio.create_task(all_of(analysts, question(HARD))) for _ in range(WAITING_LIMIT + 1)
+    ]
+    await until(lambda: analysts.waiting >= WAITING_LIMIT)
+    with pytest.raises(BudgetError):
+        await all_of(analysts, question(EASY))
+    for task in tasks:
+        task.cancel()
+
+
+async def test_a_process_that_was_killed_is_told_and_replaced(analysts: Analysts) -> None:
+    async def listen() -> None:
+        await all_of(analysts, question(HARD))
+
+    task = asyncio.create_task(listen())
+    worker = analysts._workers[0]
+    await until(lambda: worker.process is not None and worker.process.pid is not None)
+    await asyncio.sleep(0.3)
+    assert worker.process is not None
+    assert worker.process.pid is not None
+    os.kill(worker.process.pid, signal.SIGKILL)
+    with pytest.raises(RoomError) as failed:
+        await task
+    assert failed.value.code == "engine-failed"
+    assert (await all_of(analysts, question(EASY)))[-1]["done"]
