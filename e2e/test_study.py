@@ -76,7 +76,7 @@ def test_thinking_is_stopped_and_taken_up_again(guest: Guest) -> None:
     expect(guest.page.locator(".values").get_by_text("not proven yet").first).to_be_visible()
     guest.press("Think deeper")
     expect(guest.button("Stop")).to_be_visible()
-    guest.page.get_by_label("Solver").uncheck()
+    guest.page.get_by_role("checkbox", name="Solver").uncheck()
     expect(guest.page.locator(".values")).to_have_count(0)
 
 
@@ -106,7 +106,6 @@ def test_variations_comments_and_the_main_line_are_kept_and_shared(guests: Guest
     reader.page.wait_for_function("before => location.href !== before", arg=address)
     owner.reload()
     assert tree(owner).startswith(f"1. {CHAIN[0]} d4")
-    owner.press("First position")
     owner.press("One move forward")
     owner.press("One move forward")
     owner.press("Delete from here")
