@@ -91,6 +91,16 @@ async def test_a_page_that_goes_away_while_nothing_is_said_ends_the_work(
     assert (await all_of(analysts, question(EASY)))[-1]["done"]
 
 
+async def test_a_page_that_goes_away_at_once_leaves_the_worker_in_order(
+    analysts: Analysts,
+) -> None:
+    for _ in range(3):
+        task = asyncio.create_task(all_of(analysts, question(HARD)))
+        await until(lambda: analysts.busy)
+        task.cancel()
+    assert (await all_of(analysts, question(EASY)))[-1]["done"]
+
+
 async def test_where_others_wait_a_turn_is_short(
     analysts: Analysts, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,13 @@ def _solver(layout: Any) -> Any:  # noqa: ANN401 - the engine is imported where 
     return _kept["solver"]
 
 
+def _in_thread(call: Callable[[Any], Any], argument: Any) -> asyncio.Future[Any]:  # noqa: ANN401
+    """Begin a call that goes on even where nobody is left to hear how it ends."""
+    begun = asyncio.ensure_future(asyncio.to_thread(call, argument))
+    begun.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return begun
+
+
 class Analysts:
     """A few workers, and the pages that wait for one."""
 
@@ -125,13 +132,12 @@ class Analysts:
         """Answer a question piece by piece; whoever stops listening ends the work."""
         worker = await self._wait_for_worker()
         started = time.monotonic()
+        sent = _in_thread(worker.send, question)
         word: asyncio.Future[Any] | None = None
         try:
-            await asyncio.to_thread(worker.send, question)
+            await asyncio.shield(sent)
             while True:
-                word = asyncio.ensure_future(asyncio.to_thread(worker.receive, _SILENCE))
-                # Nobody may be left to hear how it ends.
-                word.add_done_callback(lambda done: done.cancelled() or done.exception())
+                word = _in_thread(worker.receive, _SILENCE)
                 told = await asyncio.shield(word)
                 word = None
                 if told == _END:
@@ -146,9 +152,9 @@ class Analysts:
             _log.warning("an analyst has died, and is replaced")
             raise RoomError("engine-failed", "the engine has failed; try again") from None
         except (asyncio.CancelledError, GeneratorExit):
-            self._hush(worker, word)
+            self._hush(worker, sent, word)
             raise
-        self._hush(worker, None)
+        self._hush(worker, sent, None)
 
     async def _wait_for_worker(self) -> Worker:
         if self._free.empty() and self.waiting >= WAITING_LIMIT:
@@ -159,11 +165,17 @@ class Analysts:
         finally:
             self.waiting -= 1
 
-    def _hush(self, worker: Worker, word: asyncio.Future[Any] | None) -> None:
-        """Stop what a worker does, and let it go when it has stopped."""
+    def _hush(
+        self, worker: Worker, sent: asyncio.Future[Any], word: asyncio.Future[Any] | None
+    ) -> None:
+        """Stop what a worker does, and let it go when it has stopped.
+
+        The question may still be on its way, and its next word may be waited for already.
+        """
 
         async def hush() -> None:
             try:
+                await sent
                 await asyncio.to_thread(worker.send, None)
                 # It ends twice: once its answer, and once in answer to our word.
                 ends, next_word = 0, word

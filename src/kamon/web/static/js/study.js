@@ -169,12 +169,12 @@ function keepDraft() {
   try { localStorage.setItem(DRAFT, JSON.stringify({ kept, study: tree.study })); } catch { /* A browser that keeps nothing still studies. */ }
 }
 
-/** @param {import("./types").Study} study */
-function open(study) {
+/** @param {import("./types").Study} study @param {boolean} [atEnd] Look at the end of its main line, not at its start. */
+function open(study, atEnd = false) {
   tree = new Tree({ start: study.start, title: study.title ?? "", comment: study.comment ?? "", children: study.children ?? [] });
   review = null;
   arranging = null;
-  goTo([]);
+  goTo(atEnd ? tree.onward([]) : []);
 }
 
 /** @param {string} text */
@@ -418,9 +418,7 @@ async function begin() {
       open(await ask("/api/studies/read", { text: await response.text() }));
       if (wanted.has("review")) startReview();
     } else if (wanted.get("line")) {
-      const study = await ask("/api/studies/read", { text: wanted.get("line") });
-      open(study);
-      goTo(tree.onward());
+      open(await ask("/api/studies/read", { text: wanted.get("line") }), true);
     } else if (draft?.study?.start && !draft.kept) {
       open(draft.study);
     } else {
