@@ -5,7 +5,7 @@ What is proven is exact; what is not is an estimate, and says so.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from kamon import rules
@@ -19,6 +19,8 @@ from kamon.position import Position
 _PLAYOUTS: Final = 4_000
 # Nodes for the first look at each move, and seconds between two words about progress.
 _FIRST_SLICE: Final = 4_000
+# Seconds for the line behind one better move, where patience is short.
+_LINE_SECONDS: Final = 0.3
 _TELL_EVERY: Final = 0.25
 # PGN's glyphs: a very poor move throws a win away, a poor one a draw.
 _BLUNDER: Final = 4
@@ -327,7 +329,8 @@ def review(
     for ply in range(len(positions) - 1, -1, -1):
         values[ply] = solver.value(positions[ply], Budget(limits, impatient))
         progress(len(positions) - ply, len(positions))
-    turns = [_turn(solver, positions, ply, values, limits) for ply in range(len(nodes))]
+    for_lines = limits if patience is None else replace(limits, seconds=_LINE_SECONDS)
+    turns = [_turn(solver, positions, ply, values, for_lines) for ply in range(len(nodes))]
     return Review(tuple(turns))
 
 
@@ -349,16 +352,11 @@ def _turn(
         return Turn(first_ply + ply, cell, before, worth, chance)
     if before == worth:
         return Turn(first_ply + ply, cell, before, worth)
-    better = next(
-        (
-            move
-            for move in rules.legal_cells(position)
-            if solver.value(position.after(move), Budget(limits)) == -before
-        ),
-        None,
-    )
-    if better is None:
+    # The proof that the position is better than the move went through such a move.
+    known = solver.known_best(position, before)
+    if not known:
         return Turn(first_ply + ply, cell, before, worth)
+    better = known[0]
     reply = position.after(better)
     line = (better, *solver.line(reply, Budget(limits)))
     leaves = tuple(rules.legal_cells(reply))

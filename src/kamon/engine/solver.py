@@ -240,7 +240,7 @@ class Solver:
         if value is None or not moves:
             return Solution(
                 value,
-                () if value is None else self._known_best(position, value),
+                () if value is None else self.known_best(position, value),
                 complete=False,
                 nodes=nodes,
                 seconds=seconds,
@@ -296,7 +296,7 @@ class Solver:
         best = tuple(cell for cell, reached in values.items() if reached == value)
         return best, None not in values.values()
 
-    def _known_best(self, position: Position, value: int) -> tuple[int, ...]:
+    def known_best(self, position: Position, value: int) -> tuple[int, ...]:
         """Return the moves that the table knows to keep the value: at a glance, not by search."""
         cells = rules.legal_cells(position)
         return tuple(

@@ -22,7 +22,7 @@ from kamon.web.workers import Worker, be_modest
 # Seconds for one study: the first look, and each time that somebody wants it deeper.
 STUDY_SECONDS: Final = 20.0
 DEEPER_FACTOR: Final = 4
-REVIEW_SECONDS: Final = 8.0
+REVIEW_SECONDS: Final = 7.0
 # Where others wait, a turn ends after this; a review is let finish within its own time.
 SHARED_SECONDS: Final = 10.0
 WAITING_LIMIT: Final = 20

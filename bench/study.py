@@ -1,0 +1,135 @@
+"""Studies and reviews: how long until everything is proven, and whether the page stays quick.
+
+The solver is timed in this process, on one thread, as an analyst uses it. The page is timed in a
+real Chromium: from a click on a move until the board shows it, while the solver thinks about it.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median, quantiles
+from urllib.parse import quote
+
+from playwright.sync_api import Page, sync_playwright
+
+from kamon import parse_line
+from kamon.engine.analysis import Insight, review, study
+from kamon.engine.solver import MIB, Limits, Solver, warm_up
+from kamon.web.analysts import REVIEW_SECONDS
+
+DATA = Path(__file__).parents[1] / "tests" / "data"
+TABLE = 128 * MIB
+PATIENCE = 60.0
+STEP = """async () => {
+    const shown = () => document.querySelectorAll(".table .stone").length;
+    const before = shown(), start = performance.now();
+    document.querySelector(STEPPER).click();
+    while (shown() === before) await new Promise(requestAnimationFrame);
+    return performance.now() - start;
+}"""
+
+
+def lines(name: str, count: int) -> list[str]:
+    """Read the first lines of a file of the tests."""
+    found = (DATA / name).read_text().splitlines()[:count]
+    return [line.partition(";")[0].strip() for line in found]
+
+
+def seconds_to_values(line: str) -> float:
+    """Time until every legal move of a position has its exact value."""
+    game = parse_line(line)
+    assert game is not None  # noqa: S101 - the files hold positions
+    solver = Solver(game.layout, Limits(memory=TABLE))
+    start = time.perf_counter()
+    proven = [PATIENCE]
+
+    def tell(insight: Insight) -> None:
+        if all(move.value is not None for move in insight.moves):
+            proven.append(time.perf_counter() - start)
+
+    def enough() -> bool:
+        return len(proven) > 1
+
+    study(solver, game.position, tell, seconds=PATIENCE, cancelled=enough)
+    return min(proven)
+
+
+def seconds_to_review(line: str, patience: float) -> float:
+    """Time a whole review."""
+    game = parse_line(line)
+    assert game is not None  # noqa: S101 - the files hold games
+    start = time.perf_counter()
+    review(game, Limits(memory=TABLE), patience=patience)
+    return time.perf_counter() - start
+
+
+def clicks(page: Page, address: str, line: str) -> list[float]:
+    """Step through a game to and fro while the solver thinks, and time each step."""
+    page.goto(f"{address}/study?line={quote(line)}")
+    page.wait_for_selector(".tree .move")
+    found = []
+    back = STEP.replace("STEPPER", "'.study .step:nth-child(2)'")
+    for _ in range(2):
+        for _ in range(len(line.split()) - 1):
+            found.append(float(page.evaluate(back)))
+            page.wait_for_timeout(120)
+        page.locator(".study .step").nth(3).click()
+        page.wait_for_timeout(300)
+    return found
+
+
+def page_times() -> list[float]:
+    """Serve, open a browser, and step through games."""
+    kamon = Path(sys.executable).with_name("kamon")
+    with tempfile.TemporaryDirectory() as folder:
+        database = f"sqlite:///{folder}/kamon.sqlite"
+        command = [str(kamon), "serve", "--port", "0", "--database", database]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            assert server.stdout is not None  # noqa: S101 - it is a pipe
+            said = re.search(r"http://\S+?:\d+", server.stdout.readline())
+            assert said is not None  # noqa: S101 - it always says where it is
+            time.sleep(1)
+            with sync_playwright() as playwright:
+                chromium = shutil.which("chromium")
+                browser = playwright.chromium.launch(
+                    executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+                )
+                page = browser.new_page()
+                times = [
+                    each for line in lines("games.txt", 4) for each in clicks(page, said[0], line)
+                ]
+                browser.close()
+                return times
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def main() -> None:
+    """Print the table of docs/benchmarks.md."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--positions", type=int, default=30, help="of each file")
+    parser.add_argument("--games", type=int, default=10, help="to review")
+    options = parser.parse_args()
+    warm_up()
+    print("| what | measured | target |\n|---|---|---|")
+    for ply, target in ((12, "1 s"), (10, "10 s")):
+        times = [seconds_to_values(line) for line in lines(f"ply{ply}.txt", options.positions)]
+        told = f"{median(times):.2f} s, the longest {max(times):.1f} s"
+        print(f"| ply {ply}, every legal move valued, median | {told} | {target} |", flush=True)
+    times = [seconds_to_review(line, REVIEW_SECONDS) for line in lines("games.txt", options.games)]
+    told = f"{median(times):.1f} s, the longest {max(times):.1f} s"
+    print(f"| a whole game reviewed, median | {told} | 10 s |", flush=True)
+    steps = page_times()
+    told = f"{median(steps):.0f} ms, {quantiles(steps, n=100)[98]:.0f} ms"
+    print(f"| a click on the study page while the solver thinks, p50 and p99 | {told} | 50 ms |")
+
+
+if __name__ == "__main__":
+    main()
