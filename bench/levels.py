@@ -103,7 +103,7 @@ def by_level(
 def by_uct(position: Position, seed: int, *, seconds: float) -> int:
     """Play the move that plain UCT has tried most often when its time is over."""
     moment = time.perf_counter() + seconds
-    tree = Tree(position, seed)
+    tree = Tree(position, seed, prove=False)
     tree.grow_until(moment)
     visits = tree.visits()
     return max(visits, key=lambda cell: (visits[cell], -cell))

@@ -3,13 +3,17 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 from random import Random
 
 import pytest
 
-from kamon import Layout, Position, Side, legal_cells, outcome
+from kamon import Layout, Position, Side, legal_cells, outcome, parse_line
 from kamon.engine import levels, thinking
+from kamon.engine.solver import WIN, Limits, Solver
 from kamon.engine.strengths import STRENGTHS
+
+DATA = Path(__file__).parent / "data"
 
 
 def play(layout: Layout, black: int, white: int, seed: int) -> Side | None:
@@ -144,3 +148,25 @@ def test_the_easy_levels_need_no_numba_and_the_others_say_what_is_missing() -> N
 def test_a_move_that_keeps_a_value_is_found_even_when_the_table_has_forgotten() -> None:
     position, (winning, *_) = positions_with_a_win_in_one(1)[0]
     assert thinking._keeping_move(position, 1) <= winning
+
+
+def test_a_tree_that_proves_is_sure_of_a_win_that_is_near() -> None:
+    for line in (DATA / "ply20.txt").read_text().splitlines()[:20]:
+        game = parse_line(line)
+        assert game is not None
+        values = Solver(game.layout, Limits(memory=1 << 24)).values(game.position)
+        tree = thinking.Tree(game.position, 1)
+        tree.grow(20_000)
+        chances, visits = tree.chances(), tree.visits()
+        tried = max(visits, key=lambda cell: visits[cell])
+        if WIN in values.values():
+            assert values[tried] == WIN
+            assert chances[tried] > 0.9
+
+
+def test_a_plain_tree_and_one_that_proves_differ_only_where_something_is_proven() -> None:
+    opening = Position(Layout.shuffled(1))
+    plain, proving = (thinking.Tree(opening, 1, prove=prove) for prove in (False, True))
+    plain.grow(300)
+    proving.grow(300)
+    assert plain.visits() == proving.visits()

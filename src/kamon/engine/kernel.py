@@ -480,12 +480,14 @@ def uct(
     nodes: Ints,
     scores: npt.NDArray[np.float64],
     used: int,
+    prove: bool,  # noqa: FBT001 - compiled code has no names
 ) -> tuple[int, np.uint64]:
     """Go on with a tree search of random playouts; return the nodes used and the generator.
 
     ``nodes`` has a row for each node and row 0 is the position, which must go on; ``scores`` sums
     the results for the side that moved into the node. Start with ``used`` 0. A full table ends
-    the growth of the tree, not the search.
+    the growth of the tree, not the search. With ``prove`` the end of a game is taken back as far as
+    it is forced, and a node below the root that is proven is never played out again.
     """
     chains = np.empty(64, dtype=np.int64)
     flags = np.empty(64, dtype=np.int64)
@@ -520,15 +522,60 @@ def uct(
             winner, random = playout(
                 match, playable, stones[0], stones[1], nodes[node, BIT], random, chains, flags
             )
-        for ply in range(depth + 1):
-            visited = path[ply]
-            mover = start ^ ((ply + 1) & 1)
-            nodes[visited, VISITS] += 1
-            if winner == DRAW:
-                scores[visited] += 0.5
-            elif winner == mover:
-                scores[visited] += 1.0
+        elif prove:
+            _take_back(nodes, path, depth, start)
+        _count_result(nodes, scores, path, depth, start, winner)
     return used, random
+
+
+@compiled
+def _count_result(
+    nodes: Ints,
+    scores: npt.NDArray[np.float64],
+    path: Ints,
+    depth: int,
+    start: int,
+    winner: int,
+) -> None:
+    """Add a result to every node on the path to it."""
+    for ply in range(depth + 1):
+        visited = path[ply]
+        mover = start ^ ((ply + 1) & 1)
+        nodes[visited, VISITS] += 1
+        if winner == DRAW:
+            scores[visited] += 0.5
+        elif winner == mover:
+            scores[visited] += 1.0
+
+
+@compiled
+def _take_back(nodes: Ints, path: Ints, depth: int, start: int) -> None:
+    """Mark the nodes on a path, from its end up, whose winner is proven by their children."""
+    for ply in range(depth - 1, 0, -1):
+        node = path[ply]
+        mover = start ^ (ply & 1)
+        winner = _proven_winner(nodes, node, mover)
+        if winner < 0:
+            return
+        nodes[node, FIRST] = _ENDED - winner
+
+
+@compiled
+def _proven_winner(nodes: Ints, node: int, mover: int) -> int:
+    """Return who wins at a node if its children prove it, the best for who moves there; else -1."""
+    open_children, drawn = 0, False
+    first = nodes[node, FIRST]
+    for child in range(first, first + nodes[node, COUNT]):
+        winner = _ENDED - nodes[child, FIRST]
+        if winner == mover:
+            return mover
+        if winner == DRAW:
+            drawn = True
+        elif winner < 0:
+            open_children += 1
+    if open_children:
+        return -1
+    return DRAW if drawn else 1 - mover
 
 
 @compiled

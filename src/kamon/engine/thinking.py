@@ -16,8 +16,11 @@ EXPLORATION: Final = 0.7
 # A table for the nodes of one move: two entries of 16 bytes for each, and never less than this.
 _SMALL_TABLE: Final = 4 * MIB
 _NODE_BYTES: Final = 32
-# Of a limit in time, the share that goes into the proof before anything is played out.
-_PROOF_SHARE: Final = 0.6
+# Of a limit in time, the share that goes into the proof before anything is played out; in the
+# opening there is nothing to prove in a moment, and only the moves that lose soon are looked for.
+_PROOF_SHARE: Final = 0.5
+_OPENING_PLIES: Final = 8
+_OPENING_NODES: Final = 1_000
 _PLAYOUTS_AT_ONCE: Final = 2_000
 _TREE_LIMIT: Final = 1 << 21
 # The proof numbers see what is forced and the playouts what is likely. Together they play better
@@ -42,8 +45,10 @@ def think(
     started = time.perf_counter()
     if seconds is None:
         limits = Limits(nodes=max(1, int(strength.nodes * scale)), memory=_memory(strength.nodes))
+    elif position.ply < _OPENING_PLIES:
+        limits = Limits(nodes=_OPENING_NODES, memory=_SMALL_TABLE)
     else:
-        limits = Limits(seconds=_PROOF_SHARE * seconds, memory=64 * MIB)
+        limits = Limits(seconds=_PROOF_SHARE * seconds, memory=16 * MIB)
     solver = Solver(position.layout, limits)
     value = solver.value(position)
     leanings = solver.leanings(position)
@@ -55,8 +60,11 @@ def think(
         tree = Tree(position, seed, min(20 * count + 50, _TREE_LIMIT))
         tree.grow(count)
     else:
+        # With very many playouts, how often a move was tried says more than proof numbers.
         tree = Tree(position, seed)
         tree.grow_until(started + seconds)
+        visits = tree.visits()
+        return max(candidates, key=lambda cell: (visits[cell], -cell))
     chances = tree.chances()
     return max(
         candidates,
@@ -108,7 +116,10 @@ def _keeping_move(position: Position, value: int) -> int:
 class Tree:
     """A tree of random playouts from one position, which can be grown bit by bit."""
 
-    def __init__(self, position: Position, seed: int, size: int = _TREE_LIMIT) -> None:
+    def __init__(
+        self, position: Position, seed: int, size: int = _TREE_LIMIT, *, prove: bool = True
+    ) -> None:
+        self._prove = prove
         self._arguments = kernel.arguments(position)
         self._nodes = np.zeros((size, 4), dtype=np.int64)
         self._scores = np.zeros(size)
@@ -125,6 +136,7 @@ class Tree:
             self._nodes,
             self._scores,
             self._used,
+            self._prove,
         )
         # Compiled code hands a plain int back, which it would not take again.
         self._random = np.uint64(random)

@@ -226,7 +226,7 @@ export class KamonBoard extends HTMLElement {
       ${name === board.last ? (lifts ? svg`<circle class="mark-pawn" r="43"/>` : svg`<polygon class="mark-last under" points=${HEX.mark}/><polygon class="mark-last" points=${HEX.mark}/>`) : nothing}
       ${this.assistance?.threats.includes(name) && stone === "." ? svg`<path class="mark-threat" d="M-9,-44L0,-30L9,-44Z"/>` : nothing}
       ${legal && this.assistance?.losing.includes(name) ? svg`<path class="mark-losing" d="M-12,-12L12,12M12,-12L-12,12"/>` : nothing}
-      ${this.values[name] ? svg`<g class="value ${this.values[name].kind} ${this.values[name].best ? "best" : ""}" transform="translate(0 31)"><rect x="-21" y="-12" width="42" height="24" rx="12"/><text y="6">${this.values[name].text}</text></g>` : nothing}
+      ${this.values[name] ? svg`<g aria-hidden="true" class="value ${this.values[name].kind} ${this.values[name].best ? "best" : ""}" transform="translate(0 31)"><rect x="-21" y="-12" width="42" height="24" rx="12"/><text y="6">${this.values[name].text}</text></g>` : nothing}
       ${this.coordinates ? svg`<text class="coordinate" y="-27">${name}</text>` : nothing}
       <polygon class="focus" points=${HEX.cell}/></g>`;
   }
