@@ -20,7 +20,10 @@ types: $(READY) node_modules/.ready
 	$(BIN)/mypy
 	$(BIN)/python tools/node.py node_modules/typescript/bin/tsc --project tsconfig.json
 
+# The engine is compiled once, before the tests share the cores and run into it all at the same time.
 check: $(READY)
+	@$(BIN)/python -c "from kamon import Layout, Position; from kamon.engine.levels import choose; \
+		choose(Position(Layout.shuffled(1)), 4, seed=1)"
 	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-fail-under=100
 
 # The page in a real browser, the server over real sockets, and thirty kills in mid-game.
@@ -38,11 +41,9 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)
+bench: $(READY) chromium
 	$(BIN)/python -m pip install --quiet --group bench
-	$(BIN)/python bench/play.py
-	$(BIN)/python bench/engine.py
-	$(BIN)/python bench/levels.py
+	for part in play engine levels web page pictures study; do $(BIN)/python -m bench.$$part || exit 1; done
 
 words: $(READY)
 	$(BIN)/python tools/words.py

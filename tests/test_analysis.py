@@ -175,8 +175,9 @@ def test_a_study_tells_each_value_as_it_is_proven_and_then_the_line_and_the_leng
 
 
 def test_a_study_that_has_no_time_says_what_is_open() -> None:
-    told = studied(Game(Layout.shuffled(1)), seconds=0.2)
+    told = studied(Game(Layout.shuffled(1)), seconds=2)
     last = told[-1]
+    assert told[-2].nodes > told[1].nodes
     assert (last.value, last.done, last.spent) == (None, False, True)
     assert len(told) > 1
     assert last.data()["value"] is None
@@ -216,6 +217,15 @@ def test_a_review_without_patience_leaves_the_rest_open() -> None:
     found = review(game, LIMITS, patience=0)
     assert found.turns[0].before is None
     assert found.turns[0].chance is not None
+
+
+def test_a_turning_point_whose_better_move_is_forgotten_is_still_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Solver, "known_best", lambda *_: ())
+    points = [each for n in range(8) for each in review(finished(n), LIMITS).turning_points]
+    assert points
+    assert {turn.better for turn in points} == {None}
 
 
 def test_a_better_move_tells_what_it_leaves() -> None:

@@ -90,6 +90,15 @@ def test_a_limit_in_time_is_kept() -> None:
     assert time.perf_counter() - started < 1.5
 
 
+def test_with_a_time_what_can_be_proven_is_played() -> None:
+    for line in (DATA / "ply20.txt").read_text().splitlines()[:10]:
+        game = parse_line(line)
+        assert game is not None
+        values = Solver(game.layout, Limits(memory=1 << 24)).values(game.position)
+        cell = levels.choose(game.position, 8, seed=1, seconds=2)
+        assert values[cell] == max(value for value in values.values() if value is not None)
+
+
 def test_a_forced_move_needs_no_thought() -> None:
     for seed in range(200):
         position, rng = Position(Layout.shuffled(seed)), Random(seed)
