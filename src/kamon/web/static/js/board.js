@@ -84,6 +84,12 @@ function drawChain(chain, closed) {
   return svg`<path class="chain under" d=${d}/><path class="chain" d=${d}/>`;
 }
 
+/** What is known of a move, for the eye: above the cells, because those are told by their own words. @param {string} cell @param {import("./types").MoveMark} mark */
+function drawMark(cell, mark) {
+  const [x, y] = drawing.centres[cell];
+  return svg`<g class="value ${mark.kind} ${mark.best ? "best" : ""}" transform="translate(${x} ${y + 31})"><rect x="-21" y="-12" width="42" height="24" rx="12"/><text y="6">${mark.text}</text></g>`;
+}
+
 export class KamonBoard extends HTMLElement {
   constructor() {
     super();
@@ -174,6 +180,7 @@ export class KamonBoard extends HTMLElement {
         ${(board.outcome?.links ?? []).map((link) => drawChain(link.chain, false))}
         ${board.outcome?.ring.length ? drawChain(board.outcome.ring, true) : nothing}
         ${lifts && board.need ? this.#pile(board) : nothing}
+        ${Object.entries(this.values).map(([cell, mark]) => drawMark(cell, mark))}
       </g></svg>`;
   }
 
@@ -226,7 +233,6 @@ export class KamonBoard extends HTMLElement {
       ${name === board.last ? (lifts ? svg`<circle class="mark-pawn" r="43"/>` : svg`<polygon class="mark-last under" points=${HEX.mark}/><polygon class="mark-last" points=${HEX.mark}/>`) : nothing}
       ${this.assistance?.threats.includes(name) && stone === "." ? svg`<path class="mark-threat" d="M-9,-44L0,-30L9,-44Z"/>` : nothing}
       ${legal && this.assistance?.losing.includes(name) ? svg`<path class="mark-losing" d="M-12,-12L12,12M12,-12L-12,12"/>` : nothing}
-      ${this.values[name] ? svg`<g aria-hidden="true" class="value ${this.values[name].kind} ${this.values[name].best ? "best" : ""}" transform="translate(0 31)"><rect x="-21" y="-12" width="42" height="24" rx="12"/><text y="6">${this.values[name].text}</text></g>` : nothing}
       ${this.coordinates ? svg`<text class="coordinate" y="-27">${name}</text>` : nothing}
       <polygon class="focus" points=${HEX.cell}/></g>`;
   }
