@@ -113,6 +113,16 @@ async def test_where_others_wait_a_turn_is_short(
         assert (await long)[-1]["spent"]
 
 
+async def test_a_review_is_whole_even_where_others_wait(
+    analysts: Analysts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SHARED_SECONDS", 0.0)
+    reviewing = asyncio.create_task(all_of(analysts, question(GAME, "review", 3)))
+    await until(lambda: analysts.busy)
+    assert (await all_of(analysts, question(EASY)))[-1]["moves"]
+    assert "turns" in (await reviewing)[-1]
+
+
 async def test_a_line_that_is_too_long_is_refused(analysts: Analysts) -> None:
     tasks = [
         asyncio.create_task(all_of(analysts, question(HARD))) for _ in range(WAITING_LIMIT + 1)

@@ -143,7 +143,7 @@ class Analysts:
                 if told == _END:
                     self._free.put_nowait(worker)
                     return
-                if self.waiting and time.monotonic() - started > SHARED_SECONDS:
+                if self._must_make_room(question, started):
                     yield {**told, "spent": True}
                     break
                 yield told
@@ -155,6 +155,11 @@ class Analysts:
             self._hush(worker, sent, word)
             raise
         self._hush(worker, sent, None)
+
+    def _must_make_room(self, question: Told, started: float) -> bool:
+        """Tell whether a study ends for those who wait; half a review would be worth nothing."""
+        too_long = time.monotonic() - started > SHARED_SECONDS
+        return question["kind"] == "study" and self.waiting > 0 and too_long
 
     async def _wait_for_worker(self) -> Worker:
         if self._free.empty() and self.waiting >= WAITING_LIMIT:

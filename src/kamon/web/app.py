@@ -43,11 +43,13 @@ from kamon.record import format_record
 from kamon.render import svg
 from kamon.web import identity, lessons, pages, pictures, rooms, rulebook, studies, views
 from kamon.web.analysts import Analysts
-from kamon.web.budgets import BudgetError, Budgets
+from kamon.web.budgets import BudgetError, Budgets, client_of
 from kamon.web.bus import Bus, Holder, StorageError, Table, new_id
 from kamon.web.clocks import Control
 from kamon.web.identity import Visitor
 from kamon.web.messages import (
+    ERROR_ANSWERS,
+    PGN,
     Answer,
     ErrorAnswer,
     GameCommand,
@@ -55,6 +57,7 @@ from kamon.web.messages import (
     NewGame,
     NewIdentity,
     Takeover,
+    answers_with,
 )
 from kamon.web.rooms import Command, Event, RoomError, Seat
 from kamon.web.settings import Settings
@@ -67,7 +70,6 @@ BODY_LIMIT: Final = 16_384
 STUDY_LIMIT: Final = 131_072
 # What a name in the Internet may have, and a port.
 HOST_LIMIT: Final = 260
-PGN: Final = "application/vnd.chess-pgn"
 SVG: Final = "image/svg+xml"
 HANDOVER_AGE: Final = 15 * 60 * 1000
 DAY: Final = 24 * 3600 * 1000
@@ -184,25 +186,10 @@ async def _services(connection: HTTPConnection) -> Services:
 ServicesParam = Annotated[Services, Depends(_services)]
 
 
-def client_of(connection: HTTPConnection) -> str:
-    """Name whom a budget belongs to. Behind a trusted proxy uvicorn has set the address."""
-    return connection.client.host if connection.client else "unknown"
-
-
 # --- Games over HTTP ------------------------------------------------------------------------
 
-api = APIRouter(
-    prefix="/api",
-    responses={
-        status: {"model": ErrorAnswer} for status in (400, 401, 403, 404, 409, 413, 422, 429, 503)
-    },
-)
+api = APIRouter(prefix="/api", responses=ERROR_ANSWERS)
 GamePath = Annotated[GameId, PathParam()]
-
-
-def _answers_with(media_type: str) -> dict[str, Any]:
-    """Describe a route whose answer is no JSON; its errors are."""
-    return {"response_class": Response, "responses": {200: {"content": {media_type: {}}}}}
 
 
 @api.head("/health", include_in_schema=False)
@@ -343,7 +330,7 @@ async def show_position(
     return views.board_view(room.positions[ply])
 
 
-@api.get("/games/{game}/record", **_answers_with(PGN))
+@api.get("/games/{game}/record", **answers_with(PGN))
 async def show_record(game: GamePath, request: Request, services: ServicesParam) -> Response:
     """Give the game as a record (PGN)."""
     services.budgets.spend(client_of(request), "requests")
@@ -356,7 +343,7 @@ async def show_record(game: GamePath, request: Request, services: ServicesParam)
     )
 
 
-@api.get("/games/{game}/picture.svg", **_answers_with(SVG))
+@api.get("/games/{game}/picture.svg", **answers_with(SVG))
 async def show_picture(
     game: GamePath,
     request: Request,
@@ -373,7 +360,7 @@ async def show_picture(
     return Response(drawn, media_type=SVG)
 
 
-@api.get("/games/{game}/invitation.svg", **_answers_with(SVG))
+@api.get("/games/{game}/invitation.svg", **answers_with(SVG))
 async def show_invitation(game: GamePath, request: Request, services: ServicesParam) -> Response:
     """Draw the game's address as a QR code."""
     services.budgets.spend(client_of(request), "pictures")

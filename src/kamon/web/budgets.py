@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from starlette.requests import HTTPConnection
+
 from kamon.web.rooms import RoomError
 
 CLIENTS_REMEMBERED: Final = 20_000
@@ -35,6 +37,11 @@ BUDGETS: Final = {
     "pictures": Budget(120, 10),
 }
 SOCKETS_PER_CLIENT: Final = 40
+
+
+def client_of(connection: HTTPConnection) -> str:
+    """Name whom a budget belongs to. Behind a trusted proxy uvicorn has set the address."""
+    return connection.client.host if connection.client else "unknown"
 
 
 class Budgets:

@@ -18,7 +18,7 @@ from kamon.geometry import BORDER, CELLS, CORNERS, NEIGHBOURS, cells, spread
 from kamon.notation import format_cell, parse_line
 from kamon.position import Position
 from kamon.rules import By
-from kamon.web.messages import Answer, ErrorAnswer
+from kamon.web.messages import ERROR_ANSWERS, Answer
 from kamon.web.pages import language_of
 from kamon.web.views import board_view
 
@@ -231,12 +231,7 @@ def _rings_own_stone(after: Position, cell: int) -> bool:
 
 # --- What the page is told ------------------------------------------------------------------
 
-router = APIRouter(
-    prefix="/api",
-    responses={
-        status: {"model": ErrorAnswer} for status in (400, 401, 403, 404, 409, 413, 422, 429, 503)
-    },
-)
+router = APIRouter(prefix="/api", responses=ERROR_ANSWERS)
 
 
 @router.get("/lessons/{number}")

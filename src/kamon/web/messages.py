@@ -1,12 +1,16 @@
 """What programs and pages may send us. Strict: ``false`` is no number, and ``"1"`` is none."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
+from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 Name = Annotated[str, StringConstraints(max_length=40, strip_whitespace=True)]
 GameId = Annotated[str, StringConstraints(pattern=r"^[0-9a-hjkmnp-tv-z]{12}$")]
 CommandId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
+# A position line: a layout or the three fields of a position, all their moves, and some space.
+LINE_LIMIT: Final = 400
+PGN: Final = "application/vnd.chess-pgn"
 SideName = Literal["black", "white"]
 
 
@@ -86,7 +90,7 @@ class Analyse(Strict):
     """
 
     type: Literal["study", "review"]
-    line: Annotated[str, StringConstraints(max_length=400)]
+    line: Annotated[str, StringConstraints(max_length=LINE_LIMIT)]
     deep: Annotated[int, Field(ge=0, le=2)] = 0
 
 
@@ -114,3 +118,13 @@ class NewIdentity(BaseModel):
 
 
 Answer = dict[str, Any]
+
+# What every route of the programs' interface may answer besides what it is for.
+ERROR_ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"model": ErrorAnswer} for status in (400, 401, 403, 404, 409, 413, 422, 429, 503)
+}
+
+
+def answers_with(media_type: str) -> dict[str, Any]:
+    """Describe a route whose answer is no JSON; its errors are."""
+    return {"response_class": Response, "responses": {200: {"content": {media_type: {}}}}}

@@ -27,8 +27,7 @@ from kamon.render import svg
 from kamon.render.artwork import ARTWORK
 from kamon.render.palette import DARK, LIGHT, Palette
 from kamon.web import identity
-from kamon.web.messages import GameId
-from kamon.web.studies import LINE_LIMIT
+from kamon.web.messages import LINE_LIMIT, GameId
 
 HERE: Final = Path(__file__).parent
 STATIC: Final = HERE / "static"

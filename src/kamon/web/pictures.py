@@ -27,13 +27,11 @@ from kamon.game import Game
 from kamon.notation import format_line, format_position
 from kamon.render.svg import Theme
 from kamon.web import rasters
-from kamon.web.budgets import BudgetError
-from kamon.web.messages import ErrorAnswer
+from kamon.web.budgets import BudgetError, client_of
+from kamon.web.messages import ERROR_ANSWERS, LINE_LIMIT, answers_with
 from kamon.web.rasters import EditionName, Kind, Question
 from kamon.web.rooms import RoomError
 
-# A position, all its moves and some space; a comment may be longer, but nobody draws it.
-LINE_LIMIT: Final = 400
 CACHE_LIMIT: Final = 64 * 1024 * 1024
 WAITING_LIMIT: Final = 8
 TIME_LIMIT: Final = 20.0
@@ -283,24 +281,14 @@ class _FilmWish(_Wish):
 
 # --- Routes ---------------------------------------------------------------------------------
 
-router = APIRouter(
-    prefix="/api",
-    responses={
-        status: {"model": ErrorAnswer} for status in (400, 401, 403, 404, 409, 413, 422, 429, 503)
-    },
-)
+router = APIRouter(prefix="/api", responses=ERROR_ANSWERS)
 
 
 def _gives(kind: Kind) -> dict[str, Any]:
     """Describe a route whose answer is a picture; its errors are JSON."""
-    return {
-        "path": f"/{kind}",
-        "response_class": Response,
-        "responses": {
-            200: {"content": {MEDIA_TYPES[kind]: {}}},
-            304: {"description": "The picture that you have is still the same."},
-        },
-    }
+    described = answers_with(MEDIA_TYPES[kind])
+    described["responses"][304] = {"description": "The picture that you have is still the same."}
+    return {"path": f"/{kind}", **described}
 
 
 @router.get(**_gives("picture.svg"))
@@ -334,8 +322,7 @@ async def draw_card(request: Request, wish: Annotated[_Wish, Query()]) -> Respon
 
 
 async def _answer(request: Request, wish: _Wish, kind: Kind) -> Response:
-    client = request.client.host if request.client else "unknown"
-    request.app.state.services.budgets.spend(client, "pictures")
+    request.app.state.services.budgets.spend(client_of(request), "pictures")
     picture = await studio_of(request.app).picture(wish.question(kind))
     headers = {"ETag": picture.tag, "Cache-Control": "public, max-age=86400"}
     if _has(request, picture.tag):

@@ -15,16 +15,15 @@ from kamon.game import Game, Node
 from kamon.notation import format_cell, format_layout, format_position, parse_cell, parse_line
 from kamon.record import format_record, parse_record, parse_record_so_far
 from kamon.web import views
+from kamon.web.budgets import client_of
 from kamon.web.bus import new_id
-from kamon.web.messages import Answer, ErrorAnswer, GameId, Strict
+from kamon.web.messages import ERROR_ANSWERS, LINE_LIMIT, PGN, Answer, GameId, Strict, answers_with
 from kamon.web.rooms import RoomError
 
-LINE_LIMIT: Final = 400
 TEXT_LIMIT: Final = 60_000
 # A tree is no larger than a record of it can be.
 NODES_LIMIT: Final = 2_000
 STUDIES_LISTED: Final = 50
-PGN: Final = "application/vnd.chess-pgn"
 
 Line = Annotated[str, StringConstraints(max_length=LINE_LIMIT)]
 StudyPath = Annotated[GameId, PathParam()]
@@ -127,17 +126,12 @@ def read_anything(text: str) -> tuple[Game, KamonError | None]:
 
 # --- Over HTTP ------------------------------------------------------------------------------
 
-router = APIRouter(
-    prefix="/api",
-    responses={
-        status: {"model": ErrorAnswer} for status in (400, 401, 403, 404, 409, 413, 422, 429, 503)
-    },
-)
+router = APIRouter(prefix="/api", responses=ERROR_ANSWERS)
 
 
 async def _services(request: Request) -> Any:  # noqa: ANN401 - app.Services, which knows us
     services = request.app.state.services
-    services.budgets.spend(request.client.host if request.client else "unknown", "requests")
+    services.budgets.spend(client_of(request), "requests")
     return services
 
 
@@ -165,7 +159,7 @@ async def read_study(pasted: Pasted, request: Request, services: ServicesParam) 
     return {**tree_of(game), "problem": None if problem is None else str(problem)}
 
 
-@router.post("/studies/record", response_class=Response, responses={200: {"content": {PGN: {}}}})
+@router.post("/studies/record", **answers_with(PGN))
 async def write_record(study: Study, request: Request, services: ServicesParam) -> Response:
     """Give a study as a record (PGN)."""
     services.visitor(request, changes=True)
@@ -214,7 +208,7 @@ async def _keep(name: str, study: Study, request: Request, services: Any) -> Ans
     visitor = services.visitor(request, changes=True)
     if visitor.holder is None:
         raise RoomError("bad-secret", "a study needs somebody who keeps it: allow cookies")
-    services.budgets.spend(request.client.host if request.client else "unknown", "games")
+    services.budgets.spend(client_of(request), "games")
     record = format_record(game_of(study))
     kept = await asyncio.to_thread(
         services.bus.store.keep_study, name, visitor.holder, services.bus.now(), record
@@ -232,9 +226,7 @@ async def show_study(name: StudyPath, request: Request, services: ServicesParam)
     return {"id": name, "mine": visitor.keeps(holder), **tree_of(parse_record(record))}
 
 
-@router.get(
-    "/studies/{name}/record", response_class=Response, responses={200: {"content": {PGN: {}}}}
-)
+@router.get("/studies/{name}/record", **answers_with(PGN))
 async def show_record(name: StudyPath, services: ServicesParam) -> Response:
     """Give a study that is kept as a record (PGN)."""
     _, record = await _found(name, services)
