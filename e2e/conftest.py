@@ -3,19 +3,12 @@
 Everything that a page logs as an error, or throws, fails the test in which it happened.
 """
 
-import contextlib
 import itertools
 import re
 import secrets
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from http import HTTPStatus
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,7 +25,8 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-KAMON: Final = Path(sys.executable).with_name("kamon")
+from web_server import Client, Server, serving
+
 AXE: Final = Path(__file__).parents[1] / "tests" / "vendor" / "axe.min.js"
 NO_CHROMIUM: Final = (
     "The browser tests need Chromium, and there is none on the PATH: "
@@ -62,81 +56,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # --- The server -----------------------------------------------------------------------------
 
 
-class Server:
-    """``kamon serve`` in a process of its own, with a database of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.port = 0
-        self.address = ""
-        self.process: subprocess.Popen[str] | None = None
-
-    @property
-    def log(self) -> str:
-        """What it has written to its standard error."""
-        return (self.folder / "log").read_text(encoding="utf-8")
-
-    def start(self) -> None:
-        """Start it, on the same port as before if there was one, and wait until it answers."""
-        with (self.folder / "log").open("a", encoding="utf-8") as log:
-            self.process = subprocess.Popen(
-                [
-                    *(KAMON, "serve", "--port", str(self.port)),
-                    *("--database", f"sqlite:///{self.folder / 'kamon.sqlite'}"),
-                    # We are the proxy: each guest says who it is, and has a budget of its own.
-                    *("--trusted-proxy", "127.0.0.1"),
-                ],
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
-        assert found, f"the server said {line!r} and {self.log!r}"
-        self.address, self.port = found[0], int(found[1])
-        limit = time.monotonic() + PATIENCE / 1000
-        while not self._answers():
-            assert self.process.poll() is None, f"the server has ended: {self.log}"
-            assert time.monotonic() < limit, "the server does not answer"
-            time.sleep(0.05)
-
-    def _answers(self) -> bool:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
-        with contextlib.closing(connection):
-            try:
-                connection.request("GET", "/api/health")
-                return connection.getresponse().status == HTTPStatus.OK
-            except OSError:
-                return False
-
-    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """End it, and wait until it is gone."""
-        process, self.process = self.process, None
-        if process is None:
-            return
-        process.send_signal(how)
-        try:
-            process.wait(PATIENCE / 1000)
-        finally:
-            process.kill()
-            process.wait()
-            assert process.stdout is not None
-            process.stdout.close()
-
-
-@contextlib.contextmanager
-def serving(folder: Path) -> Iterator[Server]:
-    """Serve while a block runs; nothing may go wrong in the server meanwhile."""
-    server = Server(folder)
-    server.start()
-    try:
-        yield server
-    finally:
-        server.stop()
-    assert "Traceback" not in server.log, server.log
-
-
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server of nearly all tests."""
@@ -149,6 +68,30 @@ def own_server(tmp_path: Path) -> Iterator[Server]:
     """A server that a test may ill-treat."""
     with serving(tmp_path) as running:
         yield running
+
+
+# --- Programs that play on it -----------------------------------------------------------------
+
+
+@pytest.fixture
+def ann(server: Server) -> Iterator[Client]:
+    """Somebody who plays."""
+    with Client(server) as client:
+        yield client
+
+
+@pytest.fixture
+def bob(server: Server) -> Iterator[Client]:
+    """Somebody else who plays."""
+    with Client(server) as client:
+        yield client
+
+
+@pytest.fixture
+def eve(server: Server) -> Iterator[Client]:
+    """Somebody who has no business here."""
+    with Client(server) as client:
+        yield client
 
 
 # --- The browser ----------------------------------------------------------------------------

@@ -61,24 +61,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
-@pytest.fixture
-def ann(server: Server) -> Iterator[Client]:
-    with Client(server) as client:
-        yield client
-
-
-@pytest.fixture
-def bob(server: Server) -> Iterator[Client]:
-    with Client(server) as client:
-        yield client
-
-
-@pytest.fixture
-def eve(server: Server) -> Iterator[Client]:
-    with Client(server) as client:
-        yield client
-
-
 def refused(answer: httpx.Response, status: int, code: str) -> str:
     """Check an error, and tell its sentence."""
     assert answer.status_code == status, answer.text

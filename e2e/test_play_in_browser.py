@@ -19,10 +19,10 @@ from e2e.conftest import (
     RING_SEED,
     Guest,
     Guests,
-    Server,
     Troubles,
     play_out,
 )
+from web_server import Server
 
 AWAY = r"WebSocket connection to .* failed|ERR_CONNECTION_REFUSED"
 REFUSED = r"the server responded with a status of 4\d\d"

@@ -33,24 +33,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
-@pytest.fixture
-def ann(server: Server) -> Iterator[Client]:
-    with Client(server) as client:
-        yield client
-
-
-@pytest.fixture
-def bob(server: Server) -> Iterator[Client]:
-    with Client(server) as client:
-        yield client
-
-
-@pytest.fixture
-def eve(server: Server) -> Iterator[Client]:
-    with Client(server) as client:
-        yield client
-
-
 class Page:
     """One socket, and all that it has heard."""
 
