@@ -23,7 +23,7 @@ from kamon.render.palette import DARK, LIGHT
 from kamon.web import pictures, rasters
 from kamon.web.app import _room_error, _validation_error
 from kamon.web.budgets import Budgets
-from kamon.web.pictures import Cache, Picture, Studio, _Worker
+from kamon.web.pictures import Cache, Picture, Studio, _Painter
 from kamon.web.rasters import Question
 from kamon.web.rooms import RoomError
 from web_server import CHAIN, CHAIN_SEED, PATIENCE
@@ -54,9 +54,9 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="module")
-def worker() -> Iterator[_Worker]:
+def worker() -> Iterator[_Painter]:
     """The real process, which takes a while to start."""
-    made = _Worker()
+    made = _Painter()
     yield made
     made.close()
 
@@ -105,7 +105,7 @@ def client_of(app: FastAPI) -> httpx.AsyncClient:
 
 
 @pytest.fixture
-async def http(worker: _Worker) -> AsyncIterator[httpx.AsyncClient]:
+async def http(worker: _Painter) -> AsyncIterator[httpx.AsyncClient]:
     async with client_of(server(worker)) as client:
         yield client
 
@@ -449,7 +449,7 @@ async def test_a_failure_is_not_kept(painter: Painter) -> None:
         assert (await http.get(PNG, params={"line": LINE})).status_code == 200
 
 
-async def test_a_killed_process_is_replaced(http: httpx.AsyncClient, worker: _Worker) -> None:
+async def test_a_killed_process_is_replaced(http: httpx.AsyncClient, worker: _Painter) -> None:
     await seen(http, PNG, width=130)
     killed = worker.process
     assert killed is not None
@@ -460,7 +460,7 @@ async def test_a_killed_process_is_replaced(http: httpx.AsyncClient, worker: _Wo
 
 
 async def test_a_process_that_is_killed_over_a_film_is_replaced_and_asked_again(
-    http: httpx.AsyncClient, worker: _Worker
+    http: httpx.AsyncClient, worker: _Painter
 ) -> None:
     await seen(http, PNG, width=132)
     killed = worker.process
@@ -475,7 +475,7 @@ async def test_a_process_that_is_killed_over_a_film_is_replaced_and_asked_again(
 
 
 async def test_a_picture_that_takes_too_long_is_given_up(
-    http: httpx.AsyncClient, worker: _Worker, monkeypatch: pytest.MonkeyPatch
+    http: httpx.AsyncClient, worker: _Painter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await seen(http, PNG, width=133)
     slow = worker.process
@@ -511,7 +511,7 @@ async def test_a_server_that_stops_takes_its_process_along() -> None:
 
 
 async def test_the_process_is_less_favoured_than_we_are(
-    http: httpx.AsyncClient, worker: _Worker
+    http: httpx.AsyncClient, worker: _Painter
 ) -> None:
     await seen(http, PNG, width=135)
     assert worker.process is not None
@@ -520,7 +520,7 @@ async def test_the_process_is_less_favoured_than_we_are(
 
 
 async def test_the_process_ends_when_nobody_is_left_to_ask_it() -> None:
-    alone = _Worker()
+    alone = _Painter()
     await asyncio.to_thread(alone.ask, Question("picture.png", LAYOUT, width=120))
     process, pipe = alone.process, alone._pipe
     assert process is not None

@@ -49,7 +49,8 @@ def test_comments_of_a_record_before_and_behind_a_move_are_one() -> None:
     ("made", "code"),
     [
         (study(start="rubbish"), "bad-layout"),
-        (study(start="; nothing"), "bad-layout"),
+        (study(start="; nothing"), "bad-message"),
+        (study(start=f"{format_layout(LAYOUT)} d4"), "bad-message"),
         (study(branch("d4")), "illegal-move"),
         (study(branch("z9")), "illegal-move"),
         (study(branch(CHAIN[0], branch(CHAIN[0]))), "illegal-move"),

@@ -120,7 +120,7 @@ class Analysts:
         for task in self._hushing:
             task.cancel()
         for worker in self._workers:
-            worker.stop()
+            worker.close()
         await asyncio.gather(*self._hushing, return_exceptions=True)
 
     @property

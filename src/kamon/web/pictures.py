@@ -6,24 +6,17 @@ of its own, less favoured than ours: people who play do not notice.
 """
 
 import asyncio
-import contextlib
 import hashlib
 import logging
-import multiprocessing
-import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from kamon.errors import KamonError, LayoutError
-from kamon.game import Game
 from kamon.notation import format_line, format_position
 from kamon.render.svg import Theme
 from kamon.web import rasters
@@ -31,6 +24,8 @@ from kamon.web.budgets import BudgetError, client_of
 from kamon.web.messages import ERROR_ANSWERS, LINE_LIMIT, answers_with
 from kamon.web.rasters import EditionName, Kind, Question
 from kamon.web.rooms import RoomError
+from kamon.web.studies import game_on
+from kamon.web.workers import Worker
 
 CACHE_LIMIT: Final = 64 * 1024 * 1024
 WAITING_LIMIT: Final = 8
@@ -44,78 +39,29 @@ MEDIA_TYPES: Final[dict[Kind, str]] = {
 }
 
 _log = logging.getLogger(__name__)
-_spawn = multiprocessing.get_context("spawn")
 
 
 # --- The process that draws -----------------------------------------------------------------
 
 
-class _TooSlowError(RoomError):
-    def __init__(self) -> None:
-        super().__init__("too-slow", "the picture takes too long; try again")
-
-
-class _Worker:
-    """One process, asked from one thread at a time.
-
-    A pipe rather than a pool of one: it tells the process when we are gone, however that came.
-    """
+class _Painter(Worker):
+    """A process that draws."""
 
     def __init__(self) -> None:
-        self.process: BaseProcess | None = None
-        self._pipe: Connection | None = None
-        self._closed = False
-        self._changing = threading.Lock()
+        super().__init__(rasters.work)
 
     def ask(self, question: Question) -> bytes:
         """Ask, and wait. Who has died since the last question is replaced, and asked again."""
-        with contextlib.suppress(EOFError, OSError):
-            return self._ask(question)
-        self._stop()
-        if not self._closed:
-            _log.warning("the process that draws has died, and is replaced")
-        try:
-            return self._ask(question)
-        except (EOFError, OSError):
-            self._stop()
-            raise _TooSlowError from None
-
-    def _ask(self, question: Question) -> bytes:
-        pipe = self._started()
-        pipe.send(question)
-        if pipe.poll(TIME_LIMIT):
-            return pipe.recv_bytes()
-        self._stop()
-        _log.warning("a picture has taken too long: %s", question)
-        raise _TooSlowError
-
-    def _started(self) -> Connection:
-        with self._changing:
-            if self._closed:
-                raise _TooSlowError
-            if self.process is None or self._pipe is None or not self.process.is_alive():
-                self._pipe, theirs = _spawn.Pipe()
-                self.process = _spawn.Process(target=rasters.work, args=(theirs,), daemon=True)
-                self.process.start()
-                theirs.close()
-            return self._pipe
-
-    def _stop(self) -> None:
-        with self._changing:
-            if self.process is not None:
-                self.process.kill()
-                self.process.join()
-            if self._pipe is not None:
-                self._pipe.close()
-            self.process, self._pipe = None, None
-
-    def close(self) -> None:
-        """End the process, and start no other. A thread that waits for it hears of that."""
-        with self._changing:
-            self._closed = True
-            if self.process is not None:
-                self.process.kill()
-                self.process.join()
+        for _ in range(2):
+            try:
+                self.send(question)
+                return bytes(self.receive(TIME_LIMIT))
+            except TimeoutError:
+                _log.warning("a picture has taken too long: %s", question)
+                break
+            except (EOFError, OSError):
+                _log.warning("the process that draws has died")
+        raise RoomError("too-slow", "the picture takes too long; try again")
 
 
 # --- What was drawn -------------------------------------------------------------------------
@@ -166,7 +112,7 @@ class Studio:
 
     def __init__(self) -> None:
         self.cache = Cache()
-        self.worker = _Worker()
+        self.worker = _Painter()
         self._turn = asyncio.Lock()
         self._under_way: dict[Question, asyncio.Task[Picture]] = {}
 
@@ -240,18 +186,9 @@ class _Wish(BaseModel):
     edition: EditionName = "2020"
     theme: Theme = "light"
 
-    def game(self) -> Game:
-        """Read the line."""
-        try:
-            return rasters.read(self.line)
-        except LayoutError as error:
-            raise RoomError("bad-layout", str(error)) from None
-        except KamonError as error:
-            raise RoomError("bad-message", str(error)) from None
-
     def question(self, kind: Kind) -> Question:
         """Ask for a picture of the last position: however it came about, it is the same one."""
-        position = format_position(self.game().position)
+        position = format_position(game_on(self.line).position)
         return Question(kind, position, **self.model_dump(exclude={"line"}))
 
 
@@ -275,7 +212,7 @@ class _FilmWish(_Wish):
 
     def question(self, kind: Kind) -> Question:
         """Ask for a film of the whole line."""
-        line = format_line(self.game())
+        line = format_line(game_on(self.line))
         return Question(kind, line, **self.model_dump(exclude={"line"}))
 
 

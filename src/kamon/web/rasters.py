@@ -6,7 +6,6 @@ routes so that this process loads no web server, and so that no server loads wha
 
 import contextlib
 import io
-import os
 import re
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from kamon.editions import EDITIONS
-from kamon.errors import FormatError
 from kamon.game import Game
 from kamon.geometry import CELL_NAMES
 from kamon.notation import parse_line
@@ -22,6 +20,7 @@ from kamon.position import Position
 from kamon.render import svg
 from kamon.render.artwork import ARTWORK
 from kamon.render.palette import DARK, LIGHT, Palette
+from kamon.web.workers import be_modest
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -34,7 +33,6 @@ FRAME_TIME: Final = 700
 LAST_FRAME_TIME: Final = 3000
 CARD_SIZE: Final = (1200, 630)
 
-_NICENESS: Final = 10
 _FONT: Final = Path(__file__).parent / "static" / "fonts" / "eb-garamond-latin-500-normal.woff2"
 # One colour of 256 is left to a GIF for what stays as it was in the frame before.
 _COLOURS: Final = 255
@@ -64,7 +62,9 @@ class Question:
 
     def game(self) -> Game:
         """Return the game of the line."""
-        return read(self.line)
+        game = parse_line(self.line)
+        assert game is not None  # noqa: S101 - whoever asks has read the line before
+        return game
 
     def board(self, position: Position, width: int | None = None) -> str:
         """Draw a position as SVG, as wide as the picture or as told."""
@@ -78,21 +78,12 @@ class Question:
         )
 
 
-def read(line: str) -> Game:
-    """Read a position line that must say something."""
-    game = parse_line(line)
-    if game is None:
-        raise FormatError("the line says nothing: expected a layout, and moves")
-    return game
-
-
 def work(pipe: Connection) -> None:
     """Answer questions until the pipe closes."""
-    with contextlib.suppress(OSError):
-        os.nice(_NICENESS)
+    be_modest()
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
-            pipe.send_bytes(draw(pipe.recv()))
+            pipe.send(draw(pipe.recv()))
 
 
 def draw(question: Question) -> bytes:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi import Path as PathParam
 from pydantic import Field, StringConstraints
 
-from kamon.errors import KamonError
+from kamon.errors import KamonError, LayoutError
 from kamon.game import Game, Node
 from kamon.notation import format_cell, format_layout, format_position, parse_cell, parse_line
 from kamon.record import format_record, parse_record, parse_record_so_far
@@ -96,10 +96,16 @@ def game_on(line: str) -> Game:
     try:
         game = parse_line(line)
     except KamonError as error:
-        raise RoomError("bad-layout", str(error)) from None
+        raise RoomError(_code_of(error), str(error)) from None
     if game is None:
-        raise RoomError("bad-layout", "there is no board in this line")
+        raise RoomError("bad-message", "the line says nothing: expected a layout, and moves")
     return game
+
+
+def _code_of(error: KamonError) -> str:
+    if isinstance(error, RoomError):
+        return error.code
+    return "bad-layout" if isinstance(error, LayoutError) else "bad-message"
 
 
 def _grow(game: Game, parent: Node, branches: list[Branch], grown: int) -> int:
@@ -154,8 +160,7 @@ async def read_study(pasted: Pasted, request: Request, services: ServicesParam) 
     try:
         game, problem = read_anything(pasted.text)
     except KamonError as error:
-        code = error.code if isinstance(error, RoomError) else "bad-layout"
-        raise RoomError(code, str(error)) from None
+        raise RoomError(_code_of(error), str(error)) from None
     return {**tree_of(game), "problem": None if problem is None else str(problem)}
 
 

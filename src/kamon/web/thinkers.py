@@ -80,7 +80,7 @@ class Thinkers:
         for task in self._tasks:
             task.cancel()
         for worker in self._workers:
-            worker.stop()
+            worker.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _listen(self, room: Room, _: Sequence[Event]) -> None:

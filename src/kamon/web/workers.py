@@ -1,4 +1,4 @@
-"""Processes of our own for engine work: less favoured, and replaced when they fail."""
+"""Processes of our own for heavy work: less favoured, and replaced when they fail."""
 
 import contextlib
 import multiprocessing
@@ -26,15 +26,16 @@ class Worker:
         self._work = work
         self.process: BaseProcess | None = None
         self._pipe: Connection | None = None
+        self._closed = False
         self._lock = threading.Lock()
 
     def send(self, message: Any) -> None:  # noqa: ANN401 - whatever the work understands
         """Say something to the process, which is started where it does not run."""
-        if self.process is None or self._pipe is None or not self.process.is_alive():
-            self.start()
-        assert self._pipe is not None  # noqa: S101 - start has made it
+        process, pipe = self.process, self._pipe
+        if process is None or pipe is None or not process.is_alive():
+            pipe = self._start()
         try:
-            self._pipe.send(message)
+            pipe.send(message)
         except OSError:
             self.stop()
             raise
@@ -53,13 +54,17 @@ class Worker:
         self.stop()
         raise TimeoutError
 
-    def start(self) -> None:
-        """Start a new process."""
+    def _start(self) -> Connection:
         self.stop()
-        self._pipe, theirs = _spawn.Pipe()
-        self.process = _spawn.Process(target=self._work, args=(theirs,), daemon=True)
-        self.process.start()
+        ours, theirs = _spawn.Pipe()
+        process = _spawn.Process(target=self._work, args=(theirs,), daemon=True)
+        with self._lock:
+            if self._closed:
+                raise EOFError
+            process.start()
+            self.process, self._pipe = process, ours
         theirs.close()
+        return ours
 
     def stop(self) -> None:
         """End the process at once. Safe from any thread: the one that waits for it, and another."""
@@ -72,3 +77,9 @@ class Worker:
             process.join()
         if pipe is not None:
             pipe.close()
+
+    def close(self) -> None:
+        """End the process for good: whoever says something to it from now on gets an error."""
+        with self._lock:
+            self._closed = True
+        self.stop()
