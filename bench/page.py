@@ -6,23 +6,17 @@ busy with other things, which can only add: of some runs the best is told first.
 """
 
 import argparse
-import contextlib
 import gzip
-import re
 import shutil
 import statistics
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+
+from bench.servers import Server
 
 PATIENCE: Final = 30.0
 FILLED: Final = "#ways input"
@@ -42,48 +36,6 @@ OBSERVE: Final = """
         window.playable = performance.now();
     }).observe(document, {subtree: true, childList: true, attributes: true});
 """
-
-
-# --- The server -----------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def serving() -> Iterator[str]:
-    """Run ``kamon serve`` with a database of its own, and tell its address."""
-    program = str(Path(sys.executable).with_name("kamon"))
-    with tempfile.TemporaryDirectory() as folder:
-        database = f"sqlite:///{folder}/kamon.sqlite"
-        command = [program, "serve", "--port", "0", "--database", database]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None  # noqa: S101 - it is a pipe
-        try:
-            found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
-            if found is None:
-                raise SystemExit("the server does not start")
-            wait_for(found[0])
-            yield found[0]
-        finally:
-            process.terminate()
-            try:
-                process.wait(PATIENCE)
-            finally:
-                process.kill()
-                process.wait()
-                process.stdout.close()
-
-
-def wait_for(address: str) -> None:
-    """Wait until a server answers."""
-    limit = time.monotonic() + PATIENCE
-    while True:
-        try:
-            httpx.get(f"{address}/api/health", timeout=PATIENCE, trust_env=False)
-        except httpx.TransportError:
-            if time.monotonic() > limit:
-                raise
-            time.sleep(0.05)
-        else:
-            return
 
 
 # --- What is sent ---------------------------------------------------------------------------
@@ -245,16 +197,16 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print every request as well")
     parser.add_argument("--chromium", default=shutil.which("chromium") or "/usr/bin/chromium")
     given = parser.parse_args()
-    with serving() as address, sync_playwright() as playwright:
+    with Server() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=given.chromium,
             args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
         )
-        home, game = first_visit(browser, address, given.locale)
+        home, game = first_visit(browser, server.address, given.locale)
         everything = [*home, *game]
         at_best = sum(map(packed, everything))
         looks = {
-            name: [look(browser, address, given, game=at) for _ in range(given.runs)]
+            name: [look(browser, server.address, given, game=at) for _ in range(given.runs)]
             for name, at in (("home", False), ("a game", True))
         }
         browser.close()

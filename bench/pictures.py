@@ -5,76 +5,19 @@ other. The machine may be busy with other things, which can only add.
 """
 
 import argparse
-import contextlib
 import random
-import socket
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from typing import Final
 
 import httpx
-import uvicorn
 
+from bench.servers import Server
 from kamon import Game, Layout, format_line, legal_cells
-from kamon.web.app import create_app
-from kamon.web.settings import Settings
 
 PATIENCE: Final = 60.0
-BUDGET_SCALE: Final = 1000
 PLIES: Final = 30
 PERCENT: Final = 100
-
-
-# --- The server -----------------------------------------------------------------------------
-
-
-def serve(database: str) -> None:
-    """Be the server: tell the port, and serve until somebody ends it."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.bind(("127.0.0.1", 0))
-    print(listener.getsockname()[1], flush=True)
-    app = create_app(Settings(database, budget_scale=BUDGET_SCALE))
-    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
-
-
-@contextlib.contextmanager
-def serving() -> Iterator[httpx.Client]:
-    """Serve from a process of its own, and open a connection to it."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, "--serve", f"sqlite:///{folder}/kamon.sqlite"]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None  # noqa: S101 - it is a pipe
-        try:
-            address = f"http://127.0.0.1:{int(process.stdout.readline())}"
-            with httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False) as http:
-                wait_for(http)
-                yield http
-        finally:
-            process.terminate()
-            try:
-                process.wait(PATIENCE)
-            finally:
-                process.kill()
-                process.wait()
-                process.stdout.close()
-
-
-def wait_for(http: httpx.Client) -> None:
-    """Wait until the server answers."""
-    limit = time.monotonic() + PATIENCE
-    while True:
-        try:
-            http.get("/api/health")
-        except httpx.TransportError:
-            if time.monotonic() > limit:
-                raise
-            time.sleep(0.05)
-        else:
-            return
 
 
 # --- What is asked for ----------------------------------------------------------------------
@@ -111,13 +54,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--requests", type=int, default=500, help="for a picture drawn before")
     parser.add_argument("--new", type=int, default=10, help="how many pictures are drawn anew")
-    parser.add_argument("--serve", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.serve:
-        serve(given.serve)
-        return
     line = long_line()
-    with serving() as http:
+    with (
+        Server() as server,
+        httpx.Client(base_url=server.address, timeout=PATIENCE, trust_env=False) as http,
+    ):
         first, _ = ask(http, "picture.png", line=line)
         cold = [ask(http, "picture.png", line=line, width=601 + at)[0] for at in range(given.new)]
         card, card_size = ask(http, "card.png", line=line)

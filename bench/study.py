@@ -5,11 +5,7 @@ real Chromium: from a click on a move until the board shows it, while the solver
 """
 
 import argparse
-import re
 import shutil
-import subprocess
-import sys
-import tempfile
 import time
 from pathlib import Path
 from statistics import median, quantiles
@@ -17,6 +13,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Page, sync_playwright
 
+from bench.servers import Server
 from kamon import parse_line
 from kamon.engine.analysis import Insight, review, study
 from kamon.engine.solver import MIB, Limits, Solver, warm_up
@@ -85,30 +82,14 @@ def clicks(page: Page, address: str, line: str) -> list[float]:
 
 def page_times() -> list[float]:
     """Serve, open a browser, and step through games."""
-    kamon = Path(sys.executable).with_name("kamon")
-    with tempfile.TemporaryDirectory() as folder:
-        database = f"sqlite:///{folder}/kamon.sqlite"
-        command = [str(kamon), "serve", "--port", "0", "--database", database]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        try:
-            assert server.stdout is not None  # noqa: S101 - it is a pipe
-            said = re.search(r"http://\S+?:\d+", server.stdout.readline())
-            assert said is not None  # noqa: S101 - it always says where it is
-            time.sleep(1)
-            with sync_playwright() as playwright:
-                chromium = shutil.which("chromium")
-                browser = playwright.chromium.launch(
-                    executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-                )
-                page = browser.new_page()
-                times = [
-                    each for line in lines("games.txt", 4) for each in clicks(page, said[0], line)
-                ]
-                browser.close()
-                return times
-        finally:
-            server.terminate()
-            server.wait()
+    with Server() as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page()
+        return [
+            each for line in lines("games.txt", 4) for each in clicks(page, server.address, line)
+        ]
 
 
 def main() -> None:

@@ -14,42 +14,22 @@ import contextlib
 import itertools
 import json
 import os
-import resource
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import httpx
-import uvicorn
-from starlette.applications import Starlette
-from starlette.routing import WebSocketRoute
-from starlette.websockets import WebSocket
 from websockets.asyncio.client import ClientConnection, connect
 
+from bench.servers import PATIENCE, Server, allow_files
 from kamon import Layout, Position, format_cell, legal_cells, outcome, play
-from kamon.web.app import create_app
-from kamon.web.settings import Settings
 
-# As in src/kamon/cli/serve.py.
-UVICORN: Final[dict[str, Any]] = {
-    "log_level": "warning",
-    "ws": "websockets-sansio",
-    "ws_per_message_deflate": False,
-    "ws_max_size": 4096,
-    "proxy_headers": False,
-    "server_header": False,
-}
-BUDGET_SCALE: Final = 1000
 STRONGEST: Final = 8
-PATIENCE: Final = 30.0
 OPENED_AT_ONCE: Final = 50
 SYNCS: Final = 200
 PAGE_BYTES: Final = 4096
@@ -84,87 +64,6 @@ class Load:
     def thoughts(self) -> int:
         """How many thoughts of the strongest level keep the workers busy for one look."""
         return self.workers * (4 + round(4 * self.seconds))
-
-
-# --- Servers --------------------------------------------------------------------------------
-
-
-async def echo(page: WebSocket) -> None:
-    """Say everything again."""
-    await page.accept()
-    async for text in page.iter_text():
-        await page.send_text(text)
-
-
-def serve(what: str, database: str, workers: int) -> None:
-    """Be the server: tell the port, and serve until somebody ends it."""
-    allow_files()
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.bind(("127.0.0.1", 0))
-    print(listener.getsockname()[1], flush=True)
-    app = (
-        create_app(Settings(database, workers=workers, budget_scale=BUDGET_SCALE))
-        if what == "kamon"
-        else Starlette(routes=[WebSocketRoute("/ws", echo)])
-    )
-    uvicorn.Server(uvicorn.Config(app, **UVICORN)).run(sockets=[listener])
-
-
-def allow_files() -> None:
-    """Let this process have as many open files as it may."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-class Server:
-    """A server in a process of its own."""
-
-    def __init__(self, what: str, folder: Path, workers: int = 1) -> None:
-        self._command = [
-            *(sys.executable, __file__, "--serve", what, "--workers", str(workers)),
-            *("--database", f"sqlite:///{folder / 'kamon.sqlite'}"),
-        ]
-
-    def __enter__(self) -> Self:
-        self._process = subprocess.Popen(self._command, stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
-        self.host = f"127.0.0.1:{int(self._process.stdout.readline())}"
-        self._threads = Path(f"/proc/{self._process.pid}/task")
-        limit = time.monotonic() + PATIENCE
-        while not self._answers():
-            if time.monotonic() > limit or self._process.poll() is not None:
-                self.__exit__()
-                raise SystemExit("the server does not start")
-            time.sleep(0.05)
-        return self
-
-    def _answers(self) -> bool:
-        try:
-            httpx.get(f"http://{self.host}/api/health", timeout=PATIENCE, trust_env=False)
-        except httpx.TransportError:
-            return False
-        return True
-
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        try:
-            self._process.wait(PATIENCE)
-        finally:
-            self._process.kill()
-            self._process.wait()
-            assert self._process.stdout is not None  # noqa: S101 - it is a pipe
-            self._process.stdout.close()
-
-    def cpu(self) -> float:
-        """Tell how many seconds all threads have run; the engine has processes of its own."""
-        # Finer than /proc/PID/stat, which counts hundredths of a second.
-        spent = [(each / "schedstat").read_text().split()[0] for each in self._threads.iterdir()]
-        return sum(map(int, spent)) / NANO
-
-    def memory(self) -> int:
-        """Tell how much memory is resident, in KiB."""
-        status = (self._threads.parent / "status").read_text()
-        return next(int(line.split()[1]) for line in status.splitlines() if "VmRSS" in line)
 
 
 # --- Games ----------------------------------------------------------------------------------
@@ -433,10 +332,10 @@ def one_round(
     return Round(**looks)
 
 
-def synced_writes(folder: Path) -> Answers:
+def synced_writes() -> Answers:
     """Time plain writes of one page, each synced to the disk: what no durable server can beat."""
     answers = Answers()
-    with (folder / "synced").open("wb", buffering=0) as file:
+    with tempfile.TemporaryFile(buffering=0) as file:
         for _ in range(SYNCS):
             start = time.perf_counter()
             file.write(bytes(PAGE_BYTES))
@@ -454,29 +353,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=4, help="how often everything is looked at")
     parser.add_argument("--sockets", type=int, default=2000, help="idle sockets; 0 for none")
     parser.add_argument("--workers", type=int, default=1, help="processes that think")
-    parser.add_argument("--serve", choices=("kamon", "echo"), help=argparse.SUPPRESS)
-    parser.add_argument("--database", default="", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.serve:
-        serve(given.serve, given.database, given.workers)
-        return
     load = Load(given.games, given.rate, given.seconds, given.rounds, given.sockets, given.workers)
     if load.plies > PLIES:
         parser.error("the games would end: ask for more games, or for fewer moves")
     allow_files()
     print("| what | measured | target |")
     print("|---|---|---|")
-    with tempfile.TemporaryDirectory() as folder:
-        busy(Path(folder), load)
+    busy(load)
     if load.sockets:
-        with tempfile.TemporaryDirectory() as folder:
-            idle(Path(folder), load)
+        idle(load)
 
 
-def busy(folder: Path, load: Load) -> None:
+def busy(load: Load) -> None:
     """Print how fast moves are made durable, and what they cost."""
     planned = plans(load.games, load.plies)
-    with Server("echo", folder) as bare, Server("kamon", folder, load.workers) as server:
+    with Server("echo") as bare, Server("kamon", load.workers) as server:
         program = Program(server)
         games = program.set_up(planned)
         # The first thought loads the engine, and the first moves the rest.
@@ -485,7 +377,7 @@ def busy(folder: Path, load: Load) -> None:
         first = Load(load.games, load.rate, load.games / load.rate, 1, 0, load.workers)
         asyncio.run(look(server, program.secret, games, first, watched=True))
         rounds = [one_round(bare, program, games, load, at) for at in range(load.rounds)]
-    disk = synced_writes(folder)
+    disk = synced_writes()
     others = f"{os.getloadavg()[1]:.1f} on {os.cpu_count()} cores"
     print(f"| how busy the machine was (load over five minutes, ours included) | {others} | |")
 
@@ -517,11 +409,11 @@ def busy(folder: Path, load: Load) -> None:
     print(f"| ratio to an echo | {ratio:.1f} | |")
 
 
-def idle(folder: Path, load: Load) -> None:
+def idle(load: Load) -> None:
     """Print what sockets cost on which nothing happens."""
-    with Server("echo", folder) as bare:
+    with Server("echo") as bare:
         bare_size = asyncio.run(idle_memory(bare, "", (), load))
-    with Server("kamon", folder, load.workers) as server:
+    with Server("kamon", load.workers) as server:
         program = Program(server)
         games = program.set_up(plans(min(load.games, load.sockets), 0))
         size = asyncio.run(idle_memory(server, program.secret, games, load))

@@ -1,0 +1,140 @@
+"""The servers that the other benchmarks ask, each in a process of its own on the loopback."""
+
+import argparse
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final, Literal, Self, get_args
+
+import httpx
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
+
+from kamon.web.app import create_app
+from kamon.web.settings import Settings
+
+# As in src/kamon/cli/serve.py.
+UVICORN: Final[dict[str, Any]] = {
+    "log_level": "warning",
+    "ws": "websockets-sansio",
+    "ws_per_message_deflate": False,
+    "ws_max_size": 4096,
+    "proxy_headers": False,
+    "server_header": False,
+}
+BUDGET_SCALE: Final = 1000
+PATIENCE: Final = 30.0
+NANO: Final = 1e9
+
+What = Literal["kamon", "echo"]
+
+
+class Server:
+    """Ours with a new database and hardly any budgets, or a bare WebSocket that echoes."""
+
+    def __init__(self, what: What = "kamon", workers: int = 1) -> None:
+        self._what = what
+        self._workers = workers
+
+    def __enter__(self) -> Self:
+        self._folder = tempfile.TemporaryDirectory()
+        self._process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "bench.servers", self._what),
+                *("--database", f"sqlite:///{self._folder.name}/kamon.sqlite"),
+                *("--workers", str(self._workers)),
+            ],
+            cwd=Path(__file__).parents[1],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        self.host = f"127.0.0.1:{int(self._process.stdout.readline())}"
+        self.address = f"http://{self.host}"
+        self._threads = Path(f"/proc/{self._process.pid}/task")
+        limit = time.monotonic() + PATIENCE
+        while not self._answers():
+            if time.monotonic() > limit or self._process.poll() is not None:
+                self.__exit__()
+                raise SystemExit("the server does not start")
+            time.sleep(0.05)
+        return self
+
+    def _answers(self) -> bool:
+        try:
+            httpx.get(f"{self.address}/api/health", timeout=PATIENCE, trust_env=False)
+        except httpx.TransportError:
+            return False
+        return True
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(PATIENCE)
+        finally:
+            self._process.kill()
+            self._process.wait()
+            assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+            self._process.stdout.close()
+            self._folder.cleanup()
+
+    def cpu(self) -> float:
+        """Tell how many seconds all threads have run; the engine has processes of its own."""
+        # Finer than /proc/PID/stat, which counts hundredths of a second.
+        spent = [(each / "schedstat").read_text().split()[0] for each in self._threads.iterdir()]
+        return sum(map(int, spent)) / NANO
+
+    def memory(self) -> int:
+        """Tell how much memory is resident, in KiB."""
+        status = (self._threads.parent / "status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if "VmRSS" in line)
+
+
+# --- In that process ------------------------------------------------------------------------
+
+
+async def echo(page: WebSocket) -> None:
+    """Say everything again."""
+    await page.accept()
+    async for text in page.iter_text():
+        await page.send_text(text)
+
+
+def serve(what: What, database: str, workers: int) -> None:
+    """Tell the port, and serve until somebody ends it."""
+    allow_files()
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.bind(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)
+    app = (
+        create_app(Settings(database, workers=workers, budget_scale=BUDGET_SCALE))
+        if what == "kamon"
+        else Starlette(routes=[WebSocketRoute("/ws", echo)])
+    )
+    uvicorn.Server(uvicorn.Config(app, **UVICORN)).run(sockets=[listener])
+
+
+def allow_files() -> None:
+    """Let this process have as many open files as it may."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def main() -> None:
+    """Be a server."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=get_args(What))
+    parser.add_argument("--database", required=True)
+    parser.add_argument("--workers", type=int, default=1)
+    given = parser.parse_args()
+    serve(given.what, given.database, given.workers)
+
+
+if __name__ == "__main__":
+    main()
