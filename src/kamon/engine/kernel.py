@@ -1433,18 +1433,34 @@ _YES: Final = 1
 _NO: Final = 0
 _OPEN: Final = 2
 _NEVER: Final = 99
+# How moves are ranked, the lowest first. A win that the solver has proven comes before others; of
+# the defences, those that have held longest, and then those that were the hardest to refute.
+_SURE: Final = 100
+_PER_REPLY: Final = 4
+_PER_WORK: Final = 2
 
 
 @compiled
-def forced(ground: Ground, s: Stack, memo: Memo, attacker: int, plies: int, stop: Signs) -> int:
+def forced(
+    ground: Ground,
+    s: Stack,
+    memo: Memo,
+    table: Boards,
+    locks: Ints,
+    attacker: int,
+    plies: int,
+    stop: Signs,
+) -> int:
     """Tell whether the attacker can force a win from row 0 within so many plies: 1 yes, 0 no.
 
     -1 where ``stop[0]`` was set or the nodes allowed ran out. Moves that the attacker may not
-    afford, and defences that lose at once, are left out; all else is tried.
+    afford, and defences that lose at once, are left out; all else is tried. The solver's ``table``
+    only says in which order.
     """
     moves = np.zeros(_DEPTH, dtype=np.uint64)
+    ranks = np.zeros((_DEPTH, 64), dtype=np.int64)
     d = 0
-    answer = _open(ground, s, memo, 0, attacker, plies, moves)
+    answer = _open(ground, s, memo, table, locks, 0, attacker, plies, moves, ranks)
     while True:
         left = plies - d
         if answer == _OPEN and moves[d] == _ZERO:
@@ -1453,12 +1469,12 @@ def forced(ground: Ground, s: Stack, memo: Memo, attacker: int, plies: int, stop
         if answer == _OPEN:
             if stop[0] != 0 or s.counter[0] >= s.counter[1]:
                 return -1
-            bit = lowest(moves[d])
-            moves[d] &= moves[d] - _ONE
+            bit = _first(moves[d], ranks[d])
+            moves[d] &= ~board_of(bit)
             _place(ground, s, d, bit)
             _winning_after(s.stones[d + 1, s.side[d]], s.free[d + 1], s.after[d + 2])
             d += 1
-            answer = _open(ground, s, memo, d, attacker, left - 1, moves)
+            answer = _open(ground, s, memo, table, locks, d, attacker, left - 1, moves, ranks)
             continue
         if d == 0:
             return answer
@@ -1471,7 +1487,16 @@ def forced(ground: Ground, s: Stack, memo: Memo, attacker: int, plies: int, stop
 
 @compiled
 def _open(
-    ground: Ground, s: Stack, memo: Memo, d: int, attacker: int, left: int, moves: Boards
+    ground: Ground,
+    s: Stack,
+    memo: Memo,
+    table: Boards,
+    locks: Ints,
+    d: int,
+    attacker: int,
+    left: int,
+    moves: Boards,
+    ranks: Ints,
 ) -> int:
     """Answer row d at once if possible, else list the moves to try."""
     s.counter[0] += 1
@@ -1494,7 +1519,7 @@ def _open(
         moves[d] = legal & ~s.poison[d, attacker]
     if moves[d] == _ZERO:
         return _NO if me == attacker else _YES
-    return _recall(s, memo, d, left) if d > 0 else _OPEN
+    return _sift(ground, s, memo, table, locks, d, attacker, left, moves, ranks[d])
 
 
 @compiled
@@ -1510,8 +1535,85 @@ def _can_block(match: Boards, legal: np.uint64, free: np.uint64) -> bool:
 
 
 @compiled
-def _recall(s: Stack, memo: Memo, d: int, left: int) -> int:
-    key = _hashed(s.key[d], s.last[d])
+def _sift(
+    ground: Ground,
+    s: Stack,
+    memo: Memo,
+    table: Boards,
+    locks: Ints,
+    d: int,
+    attacker: int,
+    left: int,
+    moves: Boards,
+    rank: Ints,
+) -> int:
+    """Answer row d by what is known of its moves, and rank those that must be tried."""
+    me = s.side[d]
+    todo = moves[d]
+    while todo != _ZERO:
+        bit = lowest(todo)
+        todo &= todo - _ONE
+        key = _hashed(s.key[d] + ground.weight[bit] * u64(me + 1), bit)
+        answer = _recall(memo, key, left - 1)
+        if answer == _OPEN:
+            data = _fetch(table, locks, key)
+            rank[bit] = _stubbornness(ground, s, d, bit)
+            if me == attacker:
+                rank[bit] -= _SURE if _is_refuted(data) else 0
+            else:
+                rank[bit] -= _SURE * _none_within(memo, key) + _PER_WORK * _work_of(data)
+        elif (answer == _YES) == (me == attacker):
+            return answer
+        else:
+            moves[d] &= ~board_of(bit)
+    return _OPEN
+
+
+@compiled
+def _stubbornness(ground: Ground, s: Stack, d: int, bit: int) -> int:
+    """Count how many safe replies a move leaves, less what it threatens: the least comes first."""
+    me = s.side[d]
+    free = s.free[d]
+    wins = s.after[d, bit] & free
+    unchanged = wins == s.wins[d, me]
+    poison = s.poison[d, me] if unchanged else matching(ground.match, wins)
+    replies = popcount(ground.match[bit] & free & ~poison)
+    return _PER_REPLY * (replies - 2 * popcount(wins))
+
+
+@compiled
+def _first(moves: np.uint64, rank: Ints) -> int:
+    """Return the move with the lowest rank."""
+    best = lowest(moves)
+    moves &= moves - _ONE
+    while moves != _ZERO:
+        bit = lowest(moves)
+        moves &= moves - _ONE
+        if rank[bit] < rank[best]:
+            best = bit
+    return best
+
+
+@compiled
+def _is_refuted(data: np.uint64) -> bool:
+    """Tell whether the table's word on a position is that its mover loses."""
+    _, delta, _ = _unpack(data)
+    return data != _ZERO and delta == 0
+
+
+@compiled
+def _work_of(data: np.uint64) -> int:
+    return np.int64((data >> u64(56)) & u64(63))
+
+
+@compiled
+def _none_within(memo: Memo, key: np.uint64) -> int:
+    at = key & u64(len(memo.key) - 1)
+    return memo.none_within[at] if memo.key[at] == key else 0
+
+
+@compiled
+def _recall(memo: Memo, key: np.uint64, left: int) -> int:
     at = key & u64(len(memo.key) - 1)
     if memo.key[at] != key:
         return _OPEN

@@ -127,10 +127,12 @@ class Solver:
         self.layout = layout
         self.limits = limits or Limits()
         self.ground = kernel.ground(layout, _weights())
-        self._table = _new_table(self.limits.memory)
+        self.table = _new_table(self.limits.memory)
         threads = self.limits.threads
         self._stacks = [kernel.new_stack() for _ in range(threads)]
-        self._locks = np.zeros(kernel.LOCKS if threads > 1 else 0, dtype=np.int64)
+        self.locks = np.zeros(kernel.LOCKS if threads > 1 else 0, dtype=np.int64)
+        # What is known of how long each side needs for a win; see distances.py.
+        self.memos: dict[int, kernel.Memo] = {}
         self._leanings: dict[Position, dict[int, float]] = {}
 
     # --- Values ---
@@ -171,8 +173,8 @@ class Solver:
             answer = kernel.search(
                 self.ground,
                 self._stacks[thread],
-                self._table,
-                self._locks,
+                self.table,
+                self.locks,
                 draw_to,
                 stop,
                 busy,
