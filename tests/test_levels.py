@@ -90,6 +90,14 @@ def test_a_limit_in_time_is_kept() -> None:
     assert time.perf_counter() - started < 1.5
 
 
+def test_more_time_than_its_budget_needs_makes_a_level_no_stronger() -> None:
+    for seed in range(3):
+        position = Position(Layout.shuffled(seed)).after(0)
+        assert levels.choose(position, 4, seed=seed, seconds=60) == levels.choose(
+            position, 4, seed=seed
+        )
+
+
 def test_with_a_time_what_can_be_proven_is_played() -> None:
     for line in (DATA / "ply20.txt").read_text().splitlines()[:10]:
         game = parse_line(line)

@@ -23,7 +23,7 @@ from kamon.render.palette import DARK, LIGHT
 from kamon.web import pictures, rasters
 from kamon.web.app import _room_error, _validation_error
 from kamon.web.budgets import Budgets
-from kamon.web.pictures import Cache, Picture, Studio, _Painter
+from kamon.web.pictures import DEAR, Cache, Picture, Studio, _Painter
 from kamon.web.rasters import Question
 from kamon.web.rooms import RoomError
 from web_server import CHAIN, CHAIN_SEED, PATIENCE
@@ -314,13 +314,29 @@ async def test_what_cannot_be_wished_for_is_refused(
 async def test_every_question_is_paid_for_before_anything_is_done(
     painter: Painter, path: str
 ) -> None:
-    app = server(painter, Budgets(lambda: 0.0, scale=2 / 120))
+    first = 1 + next((cost for kind, cost in DEAR.items() if path.endswith(kind)), 0)
+    app = server(painter, Budgets(lambda: 0.0, scale=(first + 1) / 120))
     async with client_of(app) as http:
         for _ in range(2):
             assert (await http.get(path, params={"line": LINE})).status_code == 200
         answer = await http.get(path, params={"line": "nonsense"})
     refused(answer, 429, "too-many")
     assert int(answer.headers["Retry-After"]) > 0
+
+
+async def test_a_new_film_is_dearer_than_one_that_was_drawn_before(painter: Painter) -> None:
+    app = server(painter, Budgets(lambda: 0.0, scale=20 / 120))
+    async with client_of(app) as http:
+        for _ in range(3):
+            assert (await http.get("/api/film.gif", params={"line": LINE})).status_code == 200
+        answer = await http.get("/api/film.gif", params={"line": LAYOUT})
+    refused(answer, 429, "too-many")
+
+
+async def test_other_pages_may_show_our_pictures(painter: Painter) -> None:
+    async with client_of(server(painter)) as http:
+        answer = await http.get(SVG, params={"line": LINE})
+    assert answer.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
 
 
 def test_the_description_tells_what_comes() -> None:

@@ -52,7 +52,8 @@ def run(  # noqa: PLR0913 - each is an option of a match
         float | None, typer.Option(help="A factor on the budgets of levels: 0.1 is quick.")
     ] = None,
     movetime: Annotated[
-        float | None, typer.Option(help="Seconds for a move, in place of budgets.")
+        float | None,
+        typer.Option(help="Seconds for a move; levels below 8 need no more than their budgets."),
     ] = None,
     output: Annotated[
         Path | None,

@@ -1,5 +1,7 @@
 """What a position looks like without search, in plain Python: the eyes of the easy levels."""
 
+import math
+
 from kamon.geometry import NEIGHBOURS, PAIR_MASKS, cells
 from kamon.position import Position, Side
 
@@ -48,3 +50,9 @@ def judge(position: Position) -> float:
     """
     mine, other = distance(position, position.turn), distance(position, position.turn.other)
     return (other - mine) / (2 * FAR)
+
+
+def log_odds(chance: float) -> float:
+    """Stretch a chance so that it can be added to other signs; nothing is quite sure."""
+    sure = min(0.99, max(0.01, chance))
+    return math.log(sure / (1 - sure))

@@ -24,8 +24,9 @@ def choose(
 ) -> int:
     """Choose a move in a position that goes on.
 
-    ``scale`` shrinks or stretches the budget. ``seconds`` replaces it by a time, for the levels
-    that need the kernel; then the same seed no longer gives the same game.
+    ``scale`` shrinks or stretches the budget. ``seconds`` bounds the time of the levels that need
+    the kernel, and for the highest it replaces the budget; then the same seed no longer gives the
+    same game.
     """
     legal = rules.legal_cells(position)
     if not legal:

@@ -8,8 +8,9 @@ import numpy as np
 
 from kamon import rules
 from kamon.engine import kernel
+from kamon.engine.judgement import log_odds
 from kamon.engine.solver import DRAW, LOSS, MIB, WIN, Budget, Limits, Solver
-from kamon.engine.strengths import Strength
+from kamon.engine.strengths import STRENGTHS, Strength
 from kamon.position import Position
 
 EXPLORATION: Final = 0.7
@@ -39,45 +40,54 @@ def think(
 ) -> int:
     """Choose a move: one that is proven best, else the one that looks best.
 
-    Budgets are counted in nodes and playouts, so that a seed repeats a game; with ``seconds`` it
-    is the clock that counts, and no game can be repeated.
+    Budgets are counted in nodes and playouts, so that a seed repeats a game. With ``seconds`` no
+    game can be repeated: the highest level then uses all of the time, and the others whatever part
+    of their budgets fits into it.
     """
     started = time.perf_counter()
-    if seconds is None:
-        limits = Limits(nodes=max(1, int(strength.nodes * scale)), memory=_memory(strength.nodes))
-    elif position.ply < _OPENING_PLIES:
-        limits = Limits(nodes=_OPENING_NODES, memory=_SMALL_TABLE)
-    else:
-        limits = Limits(seconds=_PROOF_SHARE * seconds, memory=16 * MIB)
-    solver = Solver(position.layout, limits)
+    ends = math.inf if seconds is None else started + seconds
+    boundless = seconds is not None and strength is STRENGTHS[-1]
+    solver = Solver(position.layout, _limits(position, strength, scale, seconds, boundless))
     value = solver.value(position)
     leanings = solver.leanings(position)
     candidates = _candidates(solver, position, value)
     if len(candidates) == 1 or value in (WIN, DRAW):
         return candidates[0]
-    if seconds is None:
-        count = max(20, int(strength.playouts * scale))
-        tree = Tree(position, seed, min(20 * count + 50, _TREE_LIMIT))
-        tree.grow(count)
-    else:
+    if boundless:
         # With very many playouts, how often a move was tried says more than proof numbers.
         tree = Tree(position, seed)
-        tree.grow_until(started + seconds)
+        tree.grow_until(ends)
         visits = tree.visits()
         return max(candidates, key=lambda cell: (visits[cell], -cell))
+    count = max(20, int(strength.playouts * scale))
+    tree = Tree(position, seed, min(20 * count + 50, _TREE_LIMIT))
+    tree.grow_until(ends, count)
     chances = tree.chances()
     return max(
         candidates,
         key=lambda cell: (
-            _LEANING * leanings.get(cell, _LOST) + _log_odds(chances[cell]),
+            _LEANING * leanings.get(cell, _LOST) + log_odds(chances[cell]),
             -cell,
         ),
     )
 
 
-def _log_odds(chance: float) -> float:
-    sure = min(0.99, max(0.01, chance))
-    return math.log(sure / (1 - sure))
+def _limits(
+    position: Position,
+    strength: Strength,
+    scale: float,
+    seconds: float | None,
+    boundless: bool,  # noqa: FBT001 - told by the only caller
+) -> Limits:
+    """Say how far to go for a proof."""
+    if not boundless:
+        time_left = None if seconds is None else _PROOF_SHARE * seconds
+        nodes = max(1, int(strength.nodes * scale))
+        return Limits(seconds=time_left, nodes=nodes, memory=_memory(strength.nodes))
+    if position.ply < _OPENING_PLIES:
+        return Limits(nodes=_OPENING_NODES, memory=_SMALL_TABLE)
+    assert seconds is not None  # noqa: S101 - without a time there is a budget
+    return Limits(seconds=_PROOF_SHARE * seconds, memory=16 * MIB)
 
 
 def _memory(nodes: int) -> int:
@@ -141,11 +151,13 @@ class Tree:
         # Compiled code hands a plain int back, which it would not take again.
         self._random = np.uint64(random)
 
-    def grow_until(self, moment: float) -> None:
-        """Play games until a moment of the performance counter, and some at least."""
-        self.grow(_PLAYOUTS_AT_ONCE)
-        while time.perf_counter() < moment:
-            self.grow(_PLAYOUTS_AT_ONCE)
+    def grow_until(self, moment: float, count: float = math.inf) -> None:
+        """Play so many games, or until a moment of the performance counter; some at least."""
+        done = 0
+        while done == 0 or (done < count and time.perf_counter() < moment):
+            games = int(min(_PLAYOUTS_AT_ONCE, count - done))
+            self.grow(games)
+            done += games
 
     def visits(self) -> dict[int, int]:
         """Tell how often each move was tried."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from kamon import __version__, rules
 from kamon.engine import levels
+from kamon.engine.judgement import log_odds
 from kamon.engine.strengths import STRENGTHS
 from kamon.errors import FormatError, KamonError, quote
 from kamon.layout import Layout
@@ -36,8 +37,6 @@ NO_MOVE: Final = "0000"
 PATIENCE: Final = 0.02
 # A character has up to four bytes, and a line of the longest kind may end in two more.
 _BYTE_LIMIT: Final = 4 * LINE_LIMIT + 2
-# Slower than any machine that we know: a shorter time than this promises is kept by the clock.
-_NODES_PER_SECOND: Final = 150_000
 
 
 def start_position() -> Position:
@@ -300,9 +299,7 @@ def think_as(level: int, position: Position, task: Task, seed: int) -> int:
     strength = STRENGTHS[level - 1]
     if task.nodes is not None and task.nodes < strength.nodes:
         return levels.choose(position, level, seed=seed, scale=task.nodes / strength.nodes)
-    if task.seconds is not None and task.seconds < strength.nodes / _NODES_PER_SECOND:
-        return levels.choose(position, level, seed=seed, seconds=task.seconds)
-    return levels.choose(position, level, seed=seed)
+    return levels.choose(position, level, seed=seed, seconds=task.seconds)
 
 
 # --- The strongest level without a budget ---------------------------------------------------
@@ -394,7 +391,7 @@ class Oracle:
         """Make the move that looks best the answer so far, and say so."""
         search = self._search
         search.best = self._likeliest([cell for cell in self._legal if not self._loses(cell)])
-        score = round(100 * _log_odds(self._tree.chances().get(search.best, 0.5)))
+        score = round(100 * log_odds(self._tree.chances().get(search.best, 0.5)))
         effort = _effort(search.nodes, search.seconds)
         search.tell(f"info {effort}score cp {score} pv {format_cell(search.best)}")
 
@@ -410,7 +407,7 @@ class Oracle:
 
         def promise(cell: int) -> tuple[float, int]:
             leaning = _LEANING * self._leanings.get(cell, _LOST)
-            return leaning + _log_odds(chances.get(cell, 0.5)), -cell
+            return leaning + log_odds(chances.get(cell, 0.5)), -cell
 
         return max(cells or self._legal, key=promise)
 
@@ -437,11 +434,6 @@ class Oracle:
 
     def _goes_on(self, cell: int) -> bool:
         return rules.outcome(self._position.after(cell)) is None
-
-
-def _log_odds(chance: float) -> float:
-    sure = min(0.99, max(0.01, chance))
-    return math.log(sure / (1 - sure))
 
 
 # --- The session ----------------------------------------------------------------------------

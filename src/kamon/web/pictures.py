@@ -38,6 +38,9 @@ MEDIA_TYPES: Final[dict[Kind, str]] = {
     "card.png": "image/png",
 }
 
+# What else is taken of the budget for a new picture that is much work: a film has many frames.
+DEAR: Final[dict[Kind, float]] = {"card.png": 3, "film.gif": 15, "film.webp": 15}
+
 _log = logging.getLogger(__name__)
 
 
@@ -259,9 +262,22 @@ async def draw_card(request: Request, wish: Annotated[_Wish, Query()]) -> Respon
 
 
 async def _answer(request: Request, wish: _Wish, kind: Kind) -> Response:
-    request.app.state.services.budgets.spend(client_of(request), "pictures")
-    picture = await studio_of(request.app).picture(wish.question(kind))
-    headers = {"ETag": picture.tag, "Cache-Control": "public, max-age=86400"}
+    budgets, client, studio = (
+        request.app.state.services.budgets,
+        client_of(request),
+        studio_of(request.app),
+    )
+    budgets.spend(client, "pictures")
+    question = wish.question(kind)
+    if kind in DEAR and studio.cache.get(question) is None:
+        budgets.spend(client, "pictures", DEAR[kind])
+    picture = await studio.picture(question)
+    headers = {
+        "ETag": picture.tag,
+        "Cache-Control": "public, max-age=86400",
+        # Other pages may show our pictures; everything else of ours is for our own.
+        "Cross-Origin-Resource-Policy": "cross-origin",
+    }
     if _has(request, picture.tag):
         return Response(status_code=304, headers=headers)
     return Response(picture.content, media_type=MEDIA_TYPES[kind], headers=headers)
