@@ -274,7 +274,7 @@ def test_limits_are_read_for_the_side_to_move(words: str, turn: Side, task: Task
     ("level", "go", "expected"),
     [
         (7, "go", {"level": 7}),
-        (7, "go movetime 60000", {"level": 7}),
+        (7, "go movetime 60000", {"level": 7, "seconds": 60.0}),
         (7, "go movetime 50", {"level": 7, "seconds": 0.05}),
         (7, "go nodes 600000", {"level": 7}),
         (7, "go nodes 6000", {"level": 7, "scale": 0.1}),
@@ -291,9 +291,9 @@ def test_a_level_gets_its_own_budget_or_less(
 ) -> None:
     calls: list[dict[str, float]] = []
 
-    def choose(position: Position, level: int, *, seed: int, **budget: float) -> int:
+    def choose(position: Position, level: int, *, seed: int, **budget: float | None) -> int:
         assert seed == 11
-        calls.append({"level": level} | budget)
+        calls.append({"level": level} | {key: x for key, x in budget.items() if x is not None})
         return legal_cells(position)[0]
 
     monkeypatch.setattr(levels, "choose", choose)
