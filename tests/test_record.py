@@ -160,6 +160,15 @@ def test_comments_that_follow_each_other_are_joined() -> None:
     assert game.node.comment == "one two three"
 
 
+def test_comments_belong_to_the_move_that_they_follow_however_many_come_between() -> None:
+    moves = "{a} {b} 1. b1 {c} $1 {d} ({e} {f} 1. c1 {g}) {h} *"
+    game = parse_record(f"{TAG}\n{moves}")
+    first, other = game.root.children
+    assert game.root.comment == "a b"
+    assert first.comment == "c d h"
+    assert (other.intro, other.comment) == ("e f", "g")
+
+
 def test_a_clock_before_the_first_move_is_only_a_comment() -> None:
     assert parse_record(f"{TAG}\n{{[%clk 1:00:00]}} *").root.comment == "[%clk 1:00:00]"
 

@@ -161,8 +161,11 @@ class _Reader:
         self.result: tuple[str, int] | None = None
         # For each open variation the move that it replaces, and where it was opened.
         self.opened: list[tuple[Node, int]] = []
-        # A comment in a variation before its first move, which will own it.
-        self.intro = ""
+        # Comments in a variation before its first move, which will own them.
+        self.intro: list[str] = []
+        # All that is said before and after each move, to be joined once: a record may say much.
+        self.intros: dict[int, tuple[Node, list[str]]] = {}
+        self.comments: dict[int, tuple[Node, list[str]]] = {}
 
     def placed(self, error: KamonError, offset: int) -> KamonError:
         """Tell an error the line and column of an offset into the text.
@@ -230,7 +233,16 @@ class _Reader:
     # --- Moves ---
 
     def read_moves(self, game: Game, start: int) -> None:
-        """Grow the tree of a game up to the result."""
+        """Grow the tree of a game up to the result, or as far as it goes."""
+        try:
+            self._read_symbols(game, start)
+        finally:
+            for node, texts in self.intros.values():
+                node.intro = _joined(*texts)
+            for node, texts in self.comments.values():
+                node.comment = _joined(*texts)
+
+    def _read_symbols(self, game: Game, start: int) -> None:
         for found in _SYMBOL.finditer(self.text, start):
             kind, text, at = found.lastgroup, found.group(), found.start()
             if kind in ("space", "number"):
@@ -254,7 +266,7 @@ class _Reader:
             self._open(game, at)
         elif kind == "close" and self.opened:
             game.go_to(self.opened.pop()[0])
-            self.intro = ""
+            self.intro = []
         elif kind == "result" and not self.opened:
             self.result = text, at
         else:
@@ -267,7 +279,7 @@ class _Reader:
     def _read_comment(self, game: Game, text: str) -> None:
         body = text[1:-1] if text.startswith("{") else text[1:]
         if self._is_fresh(game):
-            self.intro = _joined(self.intro, body)
+            self.intro.append(body)
             return
         clock = _CLOCK.search(body)
         if clock and game.node.parent is not None:
@@ -275,7 +287,7 @@ class _Reader:
             whole = (int(hours) * 60 + int(minutes)) * 60 + int(seconds)
             game.node.clock = whole * 1000 + int((fraction or "0").ljust(3, "0"))
             body = body[: clock.start()] + " " + body[clock.end() :]
-        game.node.comment = _joined(game.node.comment, body)
+        self.comments.setdefault(id(game.node), (game.node, []))[1].append(body)
 
     def _play(self, game: Game, text: str, at: int) -> None:
         try:
@@ -286,7 +298,9 @@ class _Reader:
             node = game.play(cell)
         except KamonError as error:
             raise self.placed(error, at) from None
-        node.intro, self.intro = _joined(node.intro, self.intro), ""
+        if self.intro:
+            self.intros.setdefault(id(node), (node, []))[1].extend(self.intro)
+            self.intro = []
 
     def _add_glyph(self, game: Game, text: str, at: int) -> None:
         glyph = int(text[1:]) if text.startswith("$") else _SUFFIX_GLYPHS[text]

@@ -485,14 +485,50 @@ async def test_a_watcher_gets_every_event_in_order(bus: Bus) -> None:
     assert numbers == [2, 3, 4, 5, 6, 7]
 
 
+async def test_old_games_are_cleared_from_memory_too_unless_somebody_watches(bus: Bus) -> None:
+    watched, left = await new(bus), await new(bus)
+    bus.watch(await bus.table(watched), frozenset())
+    await bus.clear(bus.now() + 1, ["playing"])
+    assert (await bus.table(watched)).room.id == watched
+    with pytest.raises(RoomError):
+        await bus.table(left)
+
+
+async def test_a_young_game_is_not_cleared(bus: Bus) -> None:
+    game = await new(bus)
+    await bus.clear(bus.now() - 1000, ["playing"])
+    assert (await bus.table(game)).room.id == game
+
+
+async def test_old_studies_are_cleared_and_young_ones_are_not(bus: Bus) -> None:
+    bus.store.keep_study("old", "a" * 64, 1000, "record")
+    bus.store.keep_study("new", "a" * 64, 3000, "record")
+    await bus.clear_studies(2000)
+    assert bus.store.study("old") is None
+    assert bus.store.study("new") is not None
+
+
+async def test_whoever_sits_down_is_not_away_since_the_seat_was_free(disk: Disk) -> None:
+    moment = 1_000_000
+    async with running(disk, lambda: moment) as bus:
+        seats = {BLACK: Seat("person", "Ann"), WHITE: Seat("open")}
+        first = set_up(Layout.shuffled(1), Control.parse("300+5"), seats, bus.now())
+        table = await bus.table((await bus.create(first, HOLDERS[:1])).id)
+        assert bus.absent_since(table, WHITE) is None
+        moment += 600_000
+        await bus.submit(table.room.id, Command("join", data={"name": "Bob"}), HOLDERS[1:])
+        assert bus.absent_since(table, WHITE) == moment
+
+
 async def test_a_watcher_that_does_not_read_is_cut_off_and_holds_nobody_up(bus: Bus) -> None:
     game = await new(bus)
     table = await bus.table(game)
     deaf, keen = bus.watch(table, frozenset()), bus.watch(table, frozenset())
     heard = 0
     for _ in range(QUEUE_LIMIT):
-        await bus.submit(game, Command("offer", frozenset({BLACK}), {"what": "draw"}))
-        await bus.submit(game, Command("decline", frozenset({WHITE}), {"what": "draw"}))
+        await play(bus, game)
+        await bus.submit(game, Command("offer", frozenset({BLACK}), {"what": "takeback"}))
+        await bus.submit(game, Command("accept", frozenset({WHITE}), {"what": "takeback"}))
         while not keen.queue.empty():
             assert keen.queue.get_nowait() is not None
             heard += 1

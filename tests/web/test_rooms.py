@@ -23,6 +23,8 @@ from kamon.web.clocks import Control
 from kamon.web.rooms import (
     ABSENCE,
     CLIENT_COMMANDS,
+    EVENTS,
+    OFFERS,
     Command,
     Event,
     Room,
@@ -235,6 +237,28 @@ def test_a_draw_needs_both() -> None:
     assert play.refused("accept", BLACK, what="draw") == "no-offer"
     play.tell("accept", WHITE, what="draw")
     assert play.room.result == Result(None, "agreement")
+
+
+def test_nobody_is_asked_for_ever() -> None:
+    play = Play()
+    for _ in range(OFFERS):
+        play.tell("offer", BLACK, what="draw")
+        play.tell("decline", WHITE, what="draw")
+    assert play.refused("offer", BLACK, what="draw") == "offered-already"
+    play.tell("offer", WHITE, what="draw")
+    play.move()
+    play.tell("offer", BLACK, what="draw")
+    assert play.room.offers == {"draw": BLACK}
+
+
+def test_a_game_does_not_grow_without_end() -> None:
+    play = Play(shared=True)
+    while play.room.number <= EVENTS:
+        play.move()
+        play.tell("offer", BLACK, WHITE, what="takeback")
+    play.move()
+    assert play.refused("offer", BLACK, WHITE, what="takeback") == "nothing-to-take-back"
+    play.move()
 
 
 def test_to_offer_a_draw_in_turn_is_to_agree() -> None:

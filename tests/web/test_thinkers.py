@@ -11,11 +11,12 @@ import pytest
 from kamon import Layout, rules
 from kamon.notation import format_cell, parse_position
 from kamon.position import Side
-from kamon.web.bus import Bus, Table
+from kamon.web import thinkers as thinkers_module
+from kamon.web.bus import Bus, StorageError, Table
 from kamon.web.clocks import Control
 from kamon.web.rooms import Command, Seat, set_up
 from kamon.web.store import Store
-from kamon.web.thinkers import Thinkers, _Thinker
+from kamon.web.thinkers import TRIES, Thinkers, _Thinker
 from web_server import PATIENCE
 
 BLACK, WHITE = Side.BLACK, Side.WHITE
@@ -141,15 +142,50 @@ async def test_nobody_thinks_about_a_game_that_ended_in_the_queue(bus: Bus, brai
 
 
 @pytest.mark.parametrize("failure", [EOFError(), BrokenPipeError(), TimeoutError()])
-async def test_after_a_worker_has_failed_the_game_goes_on_when_somebody_looks(
-    bus: Bus, brain: Brain, failure: Exception
+async def test_after_a_worker_has_failed_the_game_goes_on_by_itself(
+    bus: Bus, brain: Brain, failure: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    brain.failures = [failure]
+    monkeypatch.setattr(thinkers_module, "FIRST_PAUSE", 0.01)
+    brain.failures = [failure, failure]
+    async with Thinkers(bus, 1):
+        table = await new(bus)
+        await move(bus, table)
+        await until(lambda: len(table.room.moves) == 2)
+    assert len(brain.asked) == 3
+
+
+async def test_a_move_that_cannot_be_written_is_played_later(
+    bus: Bus, brain: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(thinkers_module, "FIRST_PAUSE", 0.01)
+    failures = [StorageError()]
+    submit = bus.submit
+
+    async def fails_first(game: str, command: Command) -> object:
+        if command.id is not None and command.id.startswith("computer") and failures:
+            raise failures.pop()
+        return await submit(game, command)
+
+    async with Thinkers(bus, 1):
+        table = await new(bus)
+        monkeypatch.setattr(bus, "submit", fails_first)
+        await move(bus, table)
+        await until(lambda: len(table.room.moves) == 2)
+    assert not failures
+    assert len(brain.asked) == 2
+
+
+async def test_a_worker_that_always_fails_is_given_up_until_somebody_looks(
+    bus: Bus, brain: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(thinkers_module, "FIRST_PAUSE", 0.0)
+    brain.failures = [EOFError()] * (TRIES + 1)
     async with Thinkers(bus, 1) as thinkers:
         table = await new(bus)
         await move(bus, table)
         await until(lambda: not brain.failures)
         await settled(thinkers)
+        assert len(table.room.moves) == 1
         thinkers.consider(table.room)
         await until(lambda: len(table.room.moves) == 2)
 

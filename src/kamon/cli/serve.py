@@ -4,9 +4,13 @@ import logging
 import threading
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
+from urllib.parse import urlsplit
 
 import typer
+
+# What uvicorn asks for by default.
+BACKLOG: Final = 2048
 
 EXAMPLES = """Examples:
 
@@ -36,7 +40,8 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         int, typer.Option(min=1, max=64, help="Processes in which games are studied and reviewed.")
     ] = 1,
     keep_days: Annotated[
-        int | None, typer.Option(min=1, help="Clear games that nobody has touched for so long.")
+        int | None,
+        typer.Option(min=1, help="Clear games and studies not changed for so long."),
     ] = None,
     copy_to: Annotated[
         Path | None,
@@ -53,6 +58,8 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     from kamon.web.app import create_app  # noqa: PLC0415
     from kamon.web.settings import Settings, default_database  # noqa: PLC0415
 
+    if public_url is not None:
+        public_url = _origin(public_url)
     settings = Settings(
         database or default_database(),
         public_url,
@@ -72,6 +79,8 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         listener.bind((host, port))
     except OSError as error:
         raise typer.BadParameter(f"cannot listen on {host}:{port}: {error.strerror}") from None
+    # From now on a browser that comes early waits, instead of being refused.
+    listener.listen(BACKLOG)
     shown = f"[{host}]" if ":" in host else host
     address = public_url or f"http://{shown}:{listener.getsockname()[1]}"
     typer.echo(f"Kamon is at {address} (Ctrl-C ends it)")
@@ -88,6 +97,18 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         server_header=False,
     )
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def _origin(address: str) -> str:
+    """Check the address under which people reach us: pages compare it with what browsers send."""
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
+        raise typer.BadParameter(
+            f"{address!r} is not where a server is: expected a scheme and a host without a path, "
+            "as https://kamon.example",
+            param_hint="--public-url",
+        )
+    return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
 def _copy(database: str, target: Path) -> None:

@@ -474,7 +474,9 @@ async def _clear_old_games(bus: Bus, settings: Settings) -> None:
     while True:
         await bus.clear(bus.now() - ABANDONED_DAYS * DAY, ["waiting", "aborted"])
         if settings.keep_days is not None:
-            await bus.clear(bus.now() - settings.keep_days * DAY, ["over", "playing"])
+            before = bus.now() - settings.keep_days * DAY
+            await bus.clear(before, ["over", "playing"])
+            await bus.clear_studies(before)
         await asyncio.sleep(3600)
 
 

@@ -163,24 +163,35 @@ class Bus:
         for game in list(self._tables)[:-1]:
             if len(self._tables) <= ROOMS_IN_MEMORY:
                 break
-            table = self._tables[game]
-            if not table.watchers and not table.waiting:
-                del self._tables[game]
-                for side in Side:
-                    self._left.pop((game, side), None)
+            self._forget(game)
+
+    def _forget(self, game: str) -> None:
+        """Drop a room from memory, unless somebody watches it or something waits to be written."""
+        table = self._tables[game]
+        if not table.watchers and not table.waiting:
+            del self._tables[game]
+            for side in Side:
+                self._left.pop((game, side), None)
 
     async def clear(self, before: int, statuses: Sequence[str]) -> None:
-        """Remove games that have not changed since a moment, unless they are in memory.
-
-        A game in memory is one that somebody has asked for: its turn comes another time.
-        """
+        """Remove games that have not changed since a moment, unless somebody looks at them now."""
         try:
             old = await asyncio.to_thread(self.store.unchanged_since, before, statuses)
+            for game in old:
+                if game in self._tables:
+                    self._forget(game)
             await asyncio.to_thread(
                 self.store.remove, [game for game in old if game not in self._tables]
             )
         except SQLAlchemyError:
             _log.exception("old games could not be cleared")
+
+    async def clear_studies(self, before: int) -> None:
+        """Remove studies that have not changed since a moment."""
+        try:
+            await asyncio.to_thread(self.store.remove_studies, before)
+        except SQLAlchemyError:
+            _log.exception("old studies could not be cleared")
 
     async def create(self, first: Event, holders: Sequence[Holder]) -> Room:
         """Open a new game."""
@@ -294,6 +305,10 @@ class Bus:
             table.pending = None
         if not job.done.done():
             job.done.set_result((room, events))
+        for event in events:
+            if event.kind == "joined":
+                # Whoever sits down is not away since the seat was free.
+                self._left.pop((room.id, Side(event.data["side"])), None)
         if job.change.flag is not None:
             heapq.heappush(self._flags, (job.change.flag, room.id))
             self._flag_wake.set()
@@ -339,8 +354,11 @@ class Bus:
         return any(side in watcher.sides for watcher in table.watchers)
 
     def absent_since(self, table: Table, side: Side) -> int | None:
-        """Tell since when nobody has been there for a side; since our first look at the latest."""
-        if self.present(table, side):
+        """Tell since when nobody has been there for a side; since our first look at the latest.
+
+        A seat that nobody has taken yet is not left by anybody.
+        """
+        if self.present(table, side) or table.room.seat(side).kind == "open":
             return None
         return self._left.setdefault((table.room.id, side), self.now())
 

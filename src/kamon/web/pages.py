@@ -91,15 +91,16 @@ def render(request: Request, name: str, status: int = 200, **values: Any) -> HTM
     response = HTMLResponse(
         html, status, headers={"Cache-Control": "no-store", "Vary": "Cookie, Accept-Language"}
     )
-    if not identity.visitor({}, request.cookies).holder:
-        response.set_cookie(
-            identity.COOKIE,
-            identity.new_secret(),
-            max_age=identity.COOKIE_AGE,
-            httponly=True,
-            samesite="lax",
-            secure=request.url.scheme == "https",
-        )
+    known = identity.visitor({}, request.cookies).holder is not None
+    # Set again with every page, so that it lasts as long as somebody comes back.
+    response.set_cookie(
+        identity.COOKIE,
+        request.cookies[identity.COOKIE] if known else identity.new_secret(),
+        max_age=identity.COOKIE_AGE,
+        httponly=True,
+        samesite="lax",
+        secure=request.app.state.services.base_url(request).startswith("https:"),
+    )
     return response
 
 

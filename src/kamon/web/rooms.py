@@ -21,6 +21,10 @@ from kamon.web.clocks import Clock, Control
 
 # How long an opponent must have been away before a clocked game can be claimed.
 ABSENCE: Final = 120_000
+# How often a side may offer the same between two moves: asked once more is kind, for ever is not.
+OFFERS: Final = 3
+# A game that has seen so much is not taken back any more, so that none grows without end.
+EVENTS: Final = 2_000
 ABORT_PLIES: Final = 2
 
 Offer = Literal["draw", "takeback", "rematch"]
@@ -93,6 +97,8 @@ class Room:
     clocks: tuple[Clock, ...] = ()
     board_number: int = 0
     offers: dict[str, Side] = field(default_factory=dict)
+    # How often each side has offered each thing since the last move.
+    offered: dict[tuple[str, Side], int] = field(default_factory=dict)
     result: Result | None = None
     aborted: bool = False
     next_id: str | None = None
@@ -235,7 +241,7 @@ def _decide_offer(room: Room, command: Command, now: int) -> Facts:
         raise RoomError("nothing-to-take-back", "there is no move of yours to take back")
     if other.kind == "computer" and what == "draw":
         raise RoomError("no-draw", "the computer plays on")
-    if room.offers.get(what) is side:
+    if room.offers.get(what) is side or room.offered.get((what, side), 0) >= OFFERS:
         raise RoomError("offered-already", "you have offered that already")
     if room.shared or other.kind == "computer" or accepts:
         return _agreed(room, what, asker, command, now)
@@ -332,6 +338,8 @@ def _agreed(room: Room, what: str, asker: Side, command: Command, _: int) -> Fac
         plies = takeback_plies(room, asker)
         if not plies:
             raise RoomError("nothing-to-take-back", "there is no move to take back")
+        if room.number > EVENTS:
+            raise RoomError("nothing-to-take-back", "this game has been taken back too often")
         return [("takenback", {"ply": len(room.moves) - plies})]
     next_id = command.data.get("next_id")
     if not next_id:
@@ -414,6 +422,7 @@ def _evolve_moved(room: Room, data: dict[str, Any], event: Event) -> Room:
         clocks=(*room.clocks, room.clock.after_move(room.control, mover, ply, event.at)),
         board_number=event.number,
         offers={},
+        offered={},
     )
 
 
@@ -427,11 +436,18 @@ def _evolve_takenback(room: Room, data: dict[str, Any], event: Event) -> Room:
         clocks=(*room.clocks[:ply], restored),
         board_number=event.number,
         offers={},
+        offered={},
     )
 
 
 def _evolve_offered(room: Room, data: dict[str, Any], _: Event) -> Room:
-    return replace(room, offers={**room.offers, data["what"]: Side(data["side"])})
+    what, side = data["what"], Side(data["side"])
+    often = room.offered.get((what, side), 0) + 1
+    return replace(
+        room,
+        offers={**room.offers, what: side},
+        offered={**room.offered, (what, side): often},
+    )
 
 
 def _evolve_declined(room: Room, data: dict[str, Any], _: Event) -> Room:
@@ -450,6 +466,7 @@ def _evolve_ended(room: Room, data: dict[str, Any], event: Event) -> Room:
         result=Result(winner, data["by"]),
         clocks=(*room.clocks[:-1], stopped),
         offers={},
+        offered={},
     )
 
 

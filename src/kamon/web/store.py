@@ -222,6 +222,11 @@ class Store:
             now = time.time_ns() // 1_000_000
             connection.execute(delete(handovers).where(handovers.c.expires <= now))
 
+    def remove_studies(self, before: int) -> None:
+        """Remove the studies that nobody has kept since a moment."""
+        with self.engine.begin() as connection:
+            connection.execute(delete(studies).where(studies.c.updated < before))
+
     # --- Reading ---
 
     def load(self, game: str) -> tuple[list[Event], list[tuple[Side, str]]]:

@@ -15,11 +15,15 @@ from typing import Final, Self
 
 from kamon.errors import EngineMissingError
 from kamon.notation import format_cell, format_position, parse_position
-from kamon.web.bus import Bus
+from kamon.web.bus import Bus, StorageError
 from kamon.web.rooms import Command, Event, Room, RoomError
 from kamon.web.workers import Worker, be_modest
 
-TIME_LIMIT: Final = 30.0
+# Long enough for a first thought on a slow machine, before which the engine is compiled.
+TIME_LIMIT: Final = 90.0
+# Where a thought fails, or its move cannot be written, it is tried so often again.
+TRIES: Final = 6
+FIRST_PAUSE: Final = 1.0
 QUEUE_LIMIT: Final = 1_000
 
 _log = logging.getLogger(__name__)
@@ -65,6 +69,8 @@ class Thinkers:
         self._queue: asyncio.Queue[Room] = asyncio.Queue(QUEUE_LIMIT)
         self._wanted: dict[str, int] = {}
         self._tasks: list[asyncio.Task[None]] = []
+        self._failures: dict[str, int] = {}
+        self._retries: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         self.bus.listeners.append(self._listen)
@@ -77,7 +83,7 @@ class Thinkers:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for task in self._tasks:
+        for task in (*self._tasks, *self._retries):
             task.cancel()
         for worker in self._workers:
             worker.close()
@@ -109,8 +115,12 @@ class Thinkers:
             self.busy += 1
             try:
                 await self._think(worker, room)
+                self._failures.pop(room.id, None)
             except (EOFError, OSError):
                 _log.warning("a thinker has died over game %s, and is replaced", room.id)
+                self._try_again(room.id)
+            except StorageError:
+                self._try_again(room.id)
             finally:
                 self.busy -= 1
                 if self._wanted.get(room.id) == room.board_number:
@@ -131,6 +141,27 @@ class Thinkers:
             # No client can use this id: a colon is not allowed in theirs.
             id=f"computer:{room.board_number}",
         )
-        # A move that comes too late, after a take-back or a resignation, is refused as stale.
-        with contextlib.suppress(RoomError):
+        try:
             await self.bus.submit(room.id, move)
+        except StorageError:
+            raise
+        except RoomError:
+            # It comes too late, after a take-back or a resignation.
+            _log.debug("a move for game %s came too late", room.id)
+
+    def _try_again(self, game: str) -> None:
+        """Think about a game once more, a little later each time."""
+        failures = self._failures[game] = self._failures.get(game, 0) + 1
+        if failures > TRIES:
+            # Whoever looks at the game next asks again.
+            del self._failures[game]
+            return
+
+        async def reconsider() -> None:
+            await asyncio.sleep(FIRST_PAUSE * 2 ** (failures - 1))
+            with contextlib.suppress(RoomError):
+                self.consider((await self.bus.table(game)).room)
+
+        task = asyncio.create_task(reconsider())
+        self._retries.add(task)
+        task.add_done_callback(self._retries.discard)
