@@ -285,7 +285,7 @@ def test_while_waiting_the_address_is_shown_and_drawn_as_a_qr_code(guests: Guest
     expect(picture).to_be_visible()
     assert picture.evaluate("async image => { await image.decode(); return image.naturalWidth; }")
     guest.press("Copy")
-    expect(guest.page.get_by_text("Copied.")).to_be_visible()
+    expect(guest.page.get_by_role("button", name="Copied.")).to_be_visible()
     assert guest.page.evaluate("() => navigator.clipboard.readText()") == address
 
 
@@ -380,6 +380,11 @@ def test_a_rematch_leads_both_to_the_next_game_with_sides_swapped(
     expect(white.status).to_have_text("Your turn.")
     white.play(CHAIN[0])
     expect(black.status).to_have_text("Your turn.")
+    # The game before can still be looked at.
+    black.go(old)
+    expect(black.status).to_have_text("Black wins: White has resigned.")
+    expect(black.page.get_by_role("link", name="To the next game")).to_be_visible()
+    assert black.page.url == old
 
 
 def test_a_seat_is_carried_to_another_device_by_a_link_that_works_once(

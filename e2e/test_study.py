@@ -10,8 +10,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from e2e.conftest import CHAIN, CHAIN_SEED, PHONE, Guest, Guests, Troubles
-from kamon import Layout, format_cell, format_layout, parse_line, parse_record
+from kamon import (
+    Layout,
+    format_cell,
+    format_layout,
+    legal_cells,
+    parse_line,
+    parse_record,
+)
 from kamon.engine.solver import Budget, Limits, Solver
+from kamon.rules import By
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 BOARD = format_layout(Layout.shuffled(CHAIN_SEED))
@@ -122,6 +130,40 @@ def test_a_draft_is_not_lost_by_a_reload(guest: Guest) -> None:
     expect(guest.page.locator(".tree")).to_contain_text(cell)
 
 
+def test_changes_to_a_kept_study_are_not_lost_and_it_is_found_again(guest: Guest) -> None:
+    open_line(guest, f"{BOARD} {CHAIN[0]}")
+    guest.page.get_by_text("Keep and share").click()
+    guest.page.get_by_label("Title").fill("Openings")
+    guest.press("Keep this study")
+    guest.page.wait_for_url("**/study/*")
+    guest.cell(CHAIN[1]).click()
+    expect(guest.page.locator(".tree")).to_contain_text(CHAIN[1])
+    guest.page.reload()
+    expect(guest.page.locator(".tree")).to_contain_text(CHAIN[1])
+    guest.page.get_by_text("Keep and share").click()
+    expect(guest.page.get_by_text("not saved yet")).to_be_visible()
+    guest.press("Save")
+    expect(guest.page.get_by_text("not saved yet")).to_have_count(0)
+    guest.go("/games")
+    guest.page.get_by_role("link", name=re.compile("Openings")).click()
+    expect(guest.status).to_have_text("Openings")
+    assert tree(guest) == f"1. {CHAIN[0]} {CHAIN[1]}"
+
+
+def test_whoever_opens_another_position_can_go_back_to_the_study_before(guest: Guest) -> None:
+    guest.go("/study")
+    first = guest.page.locator(".cell.legal").first
+    cell = first.get_attribute("data-cell") or ""
+    first.click()
+    expect(guest.page.locator(".tree")).to_contain_text(cell)
+    guest.page.get_by_text("Open another position").click()
+    guest.page.locator("#pasted").fill(f"{BOARD} {' '.join(CHAIN[:3])}")
+    guest.press("Open")
+    expect(guest.page.locator(".tree")).to_contain_text(CHAIN[2])
+    guest.press("Back to the study before")
+    expect(guest.page.locator(".tree")).to_have_text(re.compile(rf"^\s*1\. {cell}\s*$"))
+
+
 def test_a_finished_game_is_reviewed_and_the_better_move_played(guest: Guest) -> None:
     layout, *moves = line_of("games.txt", 3).split()
     guest.go(guest.set_up("self", moves, layout=layout))
@@ -129,7 +171,9 @@ def test_a_finished_game_is_reviewed_and_the_better_move_played(guest: Guest) ->
     guest.page.wait_for_url("**/study?game=*")
     graph = guest.page.locator(".graph")
     expect(graph).to_be_visible(timeout=LONG)
-    expect(guest.page.locator(".review .plain li")).to_have_count(2)
+    expect(guest.page.locator(".review ul.plain li")).to_have_count(2)
+    guest.page.get_by_text("Move by move").click()
+    expect(guest.page.locator(".standings li")).to_have_count(len(moves))
     points = guest.page.locator(".turning-points li")
     expect(points.first).to_be_visible()
     text = points.first.inner_text()
@@ -153,14 +197,15 @@ def test_a_finished_game_is_reviewed_and_the_better_move_played(guest: Guest) ->
 
 
 def test_every_claim_of_a_review_is_true_by_the_solver(guest: Guest) -> None:
+    claims = 0
     for number in (0, 3, 7):
         line = line_of("games.txt", number)
         layout, *moves = line.split()
         open_line(guest, line)
         guest.press("Review this game")
         expect(guest.page.locator(".graph")).to_be_visible(timeout=LONG)
-        board = Layout.shuffled(0)
         for text in guest.page.locator(".turning-points li p").all_inner_texts():
+            claims += 1
             found = re.search(
                 r"Move (\d+): (Black|White) plays (\w\d), which turns a (win|draw) into a "
                 r"(draw|loss)\. \w+ could still (win|draw) by (\w\d)\.",
@@ -173,12 +218,18 @@ def test_every_claim_of_a_review_is_true_by_the_solver(guest: Guest) -> None:
             for move, expected in ((found[3], found[5]), (found[7], found[4])):
                 game = parse_line(" ".join([layout, *moves[:ply], move]))
                 assert game is not None
-                board = game.layout
-                solver = Solver(board, Limits(memory=1 << 26))
+                solver = Solver(game.layout, Limits(memory=1 << 26))
                 assert -(solver.value(game.position) or 0) == value[expected], text
-            for leaves in re.findall(r"leaves \w+ only (\w\d)\.", text):
-                after = parse_line(" ".join([layout, *moves[:ply], found[7], leaves]))
-                assert after is not None
+            better = parse_line(" ".join([layout, *moves[:ply], found[7]]))
+            assert better is not None
+            by = better.outcome.by if better.outcome else ()
+            assert ("linking two opposite sides" in text) == (by == (By.CONNECTION,))
+            assert ("closing a loop" in text) == (by == (By.LOOP,))
+            assert ("nothing to play" in text) == (by == (By.BLOCK,))
+            left = [format_cell(cell) for cell in legal_cells(better.position)]
+            only = re.search(r"leaves \w+ only (?:these: )?((?:\w\d ?)+)\.", text)
+            assert (only[1].split() if only else []) == (left if len(left) <= 3 else [])
+    assert claims > 2
 
 
 @pytest.mark.parametrize(

@@ -237,3 +237,5 @@ def test_a_better_move_tells_what_it_leaves() -> None:
             expected = [] if game.outcome else legal_cells(game.position)
             assert list(turn.leaves) == expected
             assert len(turn.data()["leaves"]) == len(expected)
+            by = game.outcome.by if game.outcome else ()
+            assert turn.ends == ("+".join(how.value for how in by) or None)

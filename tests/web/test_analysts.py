@@ -66,7 +66,6 @@ async def test_a_review_tells_its_progress_and_then_the_game(analysts: Analysts)
     assert progress[-1]["progress"][0] == progress[-1]["progress"][1]
     assert len(found["turns"]) == len(GAME.split()) - 1
     assert set(found["accuracy"]) == {"black", "white"}
-    assert found["tree"]["start"] == HARD
 
 
 async def test_who_stops_listening_ends_the_work(analysts: Analysts) -> None:

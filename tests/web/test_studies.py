@@ -5,9 +5,20 @@ from pydantic import ValidationError
 
 from kamon import Game, Layout, format_cell, format_record, legal_cells, parse_cell, parse_record
 from kamon.errors import KamonError
+from kamon.game import OffBoard
 from kamon.notation import format_layout, format_position
+from kamon.position import Side
 from kamon.web.rooms import RoomError
-from kamon.web.studies import NODES_LIMIT, Branch, Study, game_of, game_on, read_anything, tree_of
+from kamon.web.studies import (
+    NODES_LIMIT,
+    Branch,
+    Study,
+    game_of,
+    game_on,
+    read_anything,
+    record_of,
+    tree_of,
+)
 from web_server import CHAIN, CHAIN_SEED
 
 LAYOUT = Layout.shuffled(int(CHAIN_SEED))
@@ -29,6 +40,35 @@ def test_a_tree_survives_the_way_to_a_record_and_back() -> None:
     assert [child["move"] for child in again["children"][0]["children"]] == [CHAIN[1], "d4"]
     assert again["title"] == "Mine"
     assert again["comment"] == "At first"
+
+
+def test_who_played_and_how_it_ended_survive() -> None:
+    game = Game(LAYOUT, map(parse_cell, CHAIN[:4]))
+    game.tags = {"Event": "A match", "Black": "Ann", "White": 'Bea "B"', "TimeControl": "300+5"}
+    for at, node in enumerate(game.main_line()):
+        node.clock = 300_000 - 1000 * at
+    game.end_off_board(Side.BLACK, OffBoard.RESIGNATION)
+    record = format_record(game)
+    again = Study.model_validate(tree_of(parse_record(record)))
+    assert record_of(again) == record
+    # Who plays on from there has a game that goes on.
+    again.children[0].children[0].children[0].children[0].children.append(branch(CHAIN[4]))
+    assert '[Result "*"]' in record_of(again)
+
+
+def test_a_study_that_could_not_be_read_again_is_refused() -> None:
+    made = study(branch(CHAIN[0])).model_copy(update={"tags": {"TimeControl": "whenever"}})
+    with pytest.raises(RoomError, match="time control"):
+        record_of(made)
+
+
+def test_any_tags_of_a_record_can_be_read_and_kept() -> None:
+    tags = "".join(f'[A{"b" * number} "{"c" * 10 * number}"]\n' for number in range(60))
+    record = (
+        f'{tags}[Event "{"d" * 300}"]\n[Layout "{format_layout(LAYOUT)}"]\n\n{{{"e" * 5000}}} *'
+    )
+    again = record_of(Study.model_validate(tree_of(parse_record(record))))
+    assert "e" * 5000 in again
 
 
 def test_a_study_may_start_in_the_middle_of_a_game() -> None:
@@ -82,8 +122,13 @@ def test_a_tree_has_a_limit() -> None:
     "bad",
     [
         {"start": "x" * 401},
-        {"start": "", "title": "x" * 81},
-        {"start": "", "comment": "x" * 2001},
+        {"start": "", "title": "x" * 201},
+        {"start": "", "comment": "x" * 60_001},
+        {"start": "", "tags": {"A b": "c"}},
+        {"start": "", "tags": {"A": "c" * 201}},
+        {"start": "", "tags": {f"A{n}": "c" for n in range(31)}},
+        {"start": "", "end": {"winner": "black", "by": "connection", "after": 3}},
+        {"start": "", "children": [{"move": "a1", "clock": -1}]},
         {"start": "", "children": [{"move": "abc"}]},
         {"start": "", "children": [{"move": "a1", "glyphs": [256]}]},
         {"start": "", "more": 1},

@@ -62,8 +62,9 @@ class Turn:
     """A move of a game as the review sees it.
 
     ``before`` and ``after`` are exact values for the mover, of the position and of the move; None
-    where not proven. ``better`` is a move that would have kept the value: it leaves the opponent
-    the replies ``leaves``, and ``line`` shows how it goes on.
+    where not proven. ``better`` is a move that would have kept the value: it ends the game as
+    ``ends`` says, or it leaves the opponent the replies ``leaves``, and ``line`` shows how it goes
+    on.
     """
 
     ply: int
@@ -74,6 +75,7 @@ class Turn:
     better: int | None = None
     line: tuple[int, ...] = ()
     leaves: tuple[int, ...] = ()
+    ends: str | None = None
 
     @property
     def lost_by(self) -> int:
@@ -98,6 +100,7 @@ class Turn:
             "better": None if self.better is None else format_cell(self.better),
             "line": [format_cell(cell) for cell in self.line],
             "leaves": [format_cell(cell) for cell in self.leaves],
+            "ends": self.ends,
         }
 
 
@@ -359,8 +362,10 @@ def _turn(
     better = known[0]
     reply = position.after(better)
     line = (better, *solver.line(reply, Budget(limits)))
+    outcome = rules.outcome(reply)
+    ends = None if outcome is None else "+".join(by.value for by in outcome.by)
     leaves = tuple(rules.legal_cells(reply))
-    return Turn(first_ply + ply, cell, before, worth, None, better, line, leaves)
+    return Turn(first_ply + ply, cell, before, worth, None, better, line, leaves, ends)
 
 
 def annotate(game: Game, found: Review) -> Game:

@@ -53,7 +53,6 @@ def _answer(question: Told, tell: Callable[[Told], None], stopped: Callable[[], 
     from kamon.engine import analysis  # noqa: PLC0415 - only the worker pays for the engine
     from kamon.engine.solver import Limits  # noqa: PLC0415
     from kamon.notation import parse_line  # noqa: PLC0415
-    from kamon.web.studies import tree_of  # noqa: PLC0415
 
     game = parse_line(question["line"])
     assert game is not None  # noqa: S101 - it has been checked
@@ -74,7 +73,7 @@ def _answer(question: Told, tell: Callable[[Told], None], stopped: Callable[[], 
         progress=lambda done, whole: tell({"progress": [done, whole]}),
         cancelled=stopped,
     )
-    tell({**found.data(), "tree": tree_of(analysis.annotate(game, found))})
+    tell(found.data())
 
 
 _kept: dict[str, Any] = {}

@@ -121,6 +121,13 @@ class Services:
         """Return the address under which people reach us."""
         return (self.settings.public_url or str(connection.base_url)).rstrip("/")
 
+    def is_attended(self, table: Table) -> bool:
+        """Tell whether an open game can begin: with a clock, somebody must sit there."""
+        people = [side for side in Side if table.room.seat(side).kind == "person"]
+        return not table.room.control.clocked or any(
+            self.bus.present(table, side) for side in people
+        )
+
     def view(self, table: Table, sides: frozenset[Side]) -> dict[str, Any]:
         """Tell a table to somebody."""
         bus = self.bus
@@ -286,6 +293,8 @@ async def list_games(
     else:
         ids = []
     tables = [await services.bus.table(each) for each in ids]
+    if which == "open":
+        tables = [each for each in tables if services.is_attended(each)]
     now = services.bus.now()
     return {
         "games": [views.summary(each.room, visitor.sides(each.holders), now) for each in tables]

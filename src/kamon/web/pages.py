@@ -156,7 +156,8 @@ async def study_page(study: Annotated[GameId, PathParam()], request: Request) ->
     found = await asyncio.to_thread(request.app.state.services.bus.store.study, study)
     if found is None:
         return missing(request)
-    card = _card(request, format_line(parse_record(found[1])))
+    game = await asyncio.to_thread(parse_record, found[1])
+    card = _card(request, format_line(game))
     return render(request, "study.html", page="study", study=study, **card)
 
 

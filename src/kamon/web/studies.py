@@ -4,15 +4,16 @@ The page has the tree as JSON, a study is kept as a record, and ``Game`` stands 
 """
 
 import asyncio
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi import Path as PathParam
 from pydantic import Field, StringConstraints
 
 from kamon.errors import KamonError, LayoutError
-from kamon.game import Game, Node
+from kamon.game import Game, Node, OffBoard
 from kamon.notation import format_cell, format_layout, format_position, parse_cell, parse_line
+from kamon.position import Side
 from kamon.record import format_record, parse_record, parse_record_so_far
 from kamon.web import views
 from kamon.web.budgets import client_of
@@ -24,8 +25,13 @@ TEXT_LIMIT: Final = 60_000
 # A tree is no larger than a record of it can be.
 NODES_LIMIT: Final = 2_000
 STUDIES_LISTED: Final = 50
+TAGS_LIMIT: Final = 30
+# What a record can tell: less than 100,000 hours.
+CLOCK_LIMIT: Final = 99_999 * 3_600_000
 
 Line = Annotated[str, StringConstraints(max_length=LINE_LIMIT)]
+# Whatever can be read can be kept.
+Comment = Annotated[str, StringConstraints(max_length=TEXT_LIMIT)]
 StudyPath = Annotated[GameId, PathParam()]
 
 
@@ -33,20 +39,36 @@ class Branch(Strict):
     """A move with what was said about it, and the moves after it, the main one first."""
 
     move: Annotated[str, StringConstraints(max_length=2)]
-    comment: Annotated[str, StringConstraints(max_length=2_000)] = ""
+    comment: Comment = ""
     glyphs: Annotated[
-        list[Annotated[int, Field(ge=0, le=255)]], Field(max_length=8, default_factory=list)
+        list[Annotated[int, Field(ge=0, le=255)]], Field(max_length=256, default_factory=list)
     ]
-    children: Annotated[list["Branch"], Field(max_length=12, default_factory=list)]
+    # The mover's time left, in milliseconds.
+    clock: Annotated[int, Field(ge=0, le=CLOCK_LIMIT)] | None = None
+    children: Annotated[list["Branch"], Field(max_length=36, default_factory=list)]
+
+
+class End(Strict):
+    """How a game ended off the board, after so many moves of the main line."""
+
+    winner: Literal["black", "white"] | None
+    by: Literal["resignation", "time", "agreement"]
+    after: Annotated[int, Field(ge=0, le=36)]
 
 
 class Study(Strict):
     """A start, as a layout or as the three fields of a position, and what was played from it."""
 
     start: Line
-    title: Annotated[str, StringConstraints(max_length=80, strip_whitespace=True)] = ""
-    comment: Annotated[str, StringConstraints(max_length=2_000)] = ""
-    children: Annotated[list[Branch], Field(max_length=12, default_factory=list)]
+    title: Annotated[str, StringConstraints(max_length=200, strip_whitespace=True)] = ""
+    comment: Comment = ""
+    children: Annotated[list[Branch], Field(max_length=36, default_factory=list)]
+    # The tags of the record that it came from, but for the title and what follows from the moves.
+    tags: dict[
+        Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,40}$")],
+        Annotated[str, StringConstraints(max_length=200)],
+    ] = Field(max_length=TAGS_LIMIT, default_factory=dict)
+    end: End | None = None
 
 
 class Pasted(Strict):
@@ -63,10 +85,26 @@ def tree_of(game: Game) -> Answer:
     start = game.root.position
     return {
         "start": format_position(start) if start.ply else format_layout(start.layout),
-        "title": game.tags.get("Event", ""),
+        "title": game.tags.get("Event", "")[:200],
         "comment": game.root.comment,
         "children": [_branch(node) for node in game.root.children],
+        "tags": _short_tags(game),
+        "end": _end_of(game),
     }
+
+
+def _short_tags(game: Game) -> dict[str, str]:
+    """Choose what a study keeps of a record's tags; there may be any number of any length."""
+    tags = {name: value[:200] for name, value in game.tags.items() if name != "Event"}
+    return dict([each for each in tags.items() if len(each[0]) <= 40][:TAGS_LIMIT])  # noqa: PLR2004
+
+
+def _end_of(game: Game) -> Answer | None:
+    found = game.off_board
+    if found is None:
+        return None
+    winner = None if found.winner is None else found.winner.value
+    return {"winner": winner, "by": found.termination, "after": len(game.main_line())}
 
 
 def _branch(node: Node) -> Answer:
@@ -75,6 +113,7 @@ def _branch(node: Node) -> Answer:
         "move": format_cell(node.cell or 0),
         "comment": said,
         "glyphs": list(node.glyphs),
+        "clock": node.clock,
         "children": [_branch(child) for child in node.children],
     }
 
@@ -83,12 +122,27 @@ def game_of(study: Study) -> Game:
     """Turn what the page has into a game, every move of which is legal."""
     game = game_on(study.start)
     game.tags = {"Event": study.title} if study.title else {}
+    game.tags |= {name: value for name, value in study.tags.items() if name != "Event"}
     game.root.comment = study.comment
     grown = _grow(game, game.root, study.children, 0)
     if grown > NODES_LIMIT:
         raise RoomError("too-large", f"a study has at most {NODES_LIMIT} moves")
+    end = study.end
+    # Whoever plays on from where a game was resigned has a game that goes on.
+    if end is not None and game.result is None and end.after == len(game.main_line()):
+        game.end_off_board(None if end.winner is None else Side(end.winner), OffBoard(end.by))
     game.go_to((game.main_line() or [game.root])[-1])
     return game
+
+
+def record_of(study: Study) -> str:
+    """Write a study as a record that can be read again."""
+    record = format_record(game_of(study))
+    try:
+        parse_record(record)
+    except KamonError as error:
+        raise RoomError("bad-message", f"the study makes no record: {error}") from None
+    return record
 
 
 def game_on(line: str) -> Game:
@@ -116,6 +170,7 @@ def _grow(game: Game, parent: Node, branches: list[Branch], grown: int) -> int:
         except KamonError as error:
             raise RoomError("illegal-move", str(error)) from None
         node.comment, node.glyphs = branch.comment, tuple(branch.glyphs)
+        node.clock = branch.clock
         grown = _grow(game, node, branch.children, grown + 1)
         if grown > NODES_LIMIT:
             break
@@ -158,7 +213,8 @@ async def read_study(pasted: Pasted, request: Request, services: ServicesParam) 
     """Read whatever somebody has; a record with an error opens up to the error."""
     services.visitor(request, changes=True)
     try:
-        game, problem = read_anything(pasted.text)
+        # A long record takes a while, in which others play.
+        game, problem = await asyncio.to_thread(read_anything, pasted.text)
     except KamonError as error:
         raise RoomError(_code_of(error), str(error)) from None
     return {**tree_of(game), "problem": None if problem is None else str(problem)}
@@ -168,7 +224,8 @@ async def read_study(pasted: Pasted, request: Request, services: ServicesParam) 
 async def write_record(study: Study, request: Request, services: ServicesParam) -> Response:
     """Give a study as a record (PGN)."""
     services.visitor(request, changes=True)
-    return Response(format_record(game_of(study)), media_type=f"{PGN}; charset=utf-8")
+    record = await asyncio.to_thread(record_of, study)
+    return Response(record, media_type=f"{PGN}; charset=utf-8")
 
 
 @router.get("/studies")
@@ -179,7 +236,7 @@ async def list_studies(request: Request, services: ServicesParam) -> Answer:
         return {"studies": []}
     store = services.bus.store
     found = await asyncio.to_thread(store.studies_of, visitor.holder, STUDIES_LISTED)
-    return {"studies": [_summary(*each) for each in found]}
+    return {"studies": await asyncio.to_thread(lambda: [_summary(*each) for each in found])}
 
 
 def _summary(study: str, updated: int, record: str) -> Answer:
@@ -214,7 +271,7 @@ async def _keep(name: str, study: Study, request: Request, services: Any) -> Ans
     if visitor.holder is None:
         raise RoomError("bad-secret", "a study needs somebody who keeps it: allow cookies")
     services.budgets.spend(client_of(request), "games")
-    record = format_record(game_of(study))
+    record = await asyncio.to_thread(record_of, study)
     kept = await asyncio.to_thread(
         services.bus.store.keep_study, name, visitor.holder, services.bus.now(), record
     )
@@ -228,7 +285,8 @@ async def show_study(name: StudyPath, request: Request, services: ServicesParam)
     """Tell a study, whosever it is."""
     holder, record = await _found(name, services)
     visitor = services.visitor(request, changes=False)
-    return {"id": name, "mine": visitor.keeps(holder), **tree_of(parse_record(record))}
+    game = await asyncio.to_thread(parse_record, record)
+    return {"id": name, "mine": visitor.keeps(holder), **tree_of(game)}
 
 
 @router.get("/studies/{name}/record", **answers_with(PGN))

@@ -246,6 +246,8 @@ export class KamonBoard extends HTMLElement {
     if (name === board.last) parts.push(t("last move"));
     if (this.values[name]) parts.push(this.values[name].words);
     if (legal) parts.push(t("you may play here"));
+    const replies = legal ? board.replies[name] : null;
+    if (replies) parts.push(replies.length ? t("then your opponent may play: {cells}", { cells: replies.join(" ") }) : t("then your opponent has nothing to play"));
     if (legal && this.assistance?.winning.includes(name)) parts.push(t("wins at once"));
     if (legal && this.assistance?.losing.includes(name)) parts.push(t("loses at once"));
     if (this.assistance?.threats.includes(name) && stone === ".") parts.push(t("threatened by your opponent"));

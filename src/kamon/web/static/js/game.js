@@ -1,7 +1,7 @@
 // One game: the board, the two players, what must be matched, what can be done.
 import { html, nothing, render } from "../vendor/lit-html.js";
 import { CELL_NAMES, tokenPicture } from "./board.js";
-import { ask, errorWords, onPreferences, prefer, preferences, timeWords } from "./shell.js";
+import { ask, copyText, errorWords, onPreferences, prefer, preferences, timeWords } from "./shell.js";
 import { Connection } from "./socket.js";
 import { play as playSound } from "./sound.js";
 import { levelName, needWords, t, tokenWords } from "./words.js";
@@ -28,6 +28,7 @@ let looking = null;
 /** @type {{address: string, picture: string, minutes: number} | null} */
 let carry = null;
 let confirming = "";
+let copied = false;
 
 const connection = new Connection(id, onNews, (state, error) => {
   connected = state !== "lost";
@@ -50,7 +51,8 @@ function onNews(news) {
   if (before && news.events.some((event) => event.kind === "ended") && preferences.sound) playSound("end");
   if (sending && (moved.length || view.board.turn !== before?.board.turn)) sending = null;
   if (news.events.length) message = "";
-  if (before?.next !== view.next && view.next && view.you.length) location.href = `/game/${view.next}`;
+  // Whoever sees the rematch agreed goes there; whoever looks at an old game may stay.
+  if (before && !before.next && view.next && view.you.length) location.href = `/game/${view.next}`;
   announce(before ? news.events.map((event) => event.kind) : ["moved", "joined"]);
   update();
 }
@@ -130,8 +132,10 @@ function announce(events) {
     if (mine) parts.push(view.board.need ? t("To match: {need}.", { need: needWords(view.board.need, preferences.edition) }) : t("Begin on the border, not on a corner."), t("You may play: {cells}.", { cells: view.board.legal.join(" ") }));
   } else parts.push(statusWords(view), proofWords(view));
   live.textContent = parts.join(" ");
-  if (mine && !view.shared && preferences.notices && document.hidden && "Notification" in window && Notification.permission === "granted")
-    new Notification("Kamon", { body: t("Your turn."), tag: id, icon: "/static/icon-192.png" });
+  if (mine && !view.shared && preferences.notices && document.hidden && "Notification" in window && Notification.permission === "granted") {
+    // Some browsers have the word but refuse the thing.
+    try { new Notification("Kamon", { body: t("Your turn."), tag: id, icon: "/static/icon-192.png" }); } catch { /* The title of the tab tells it too. */ }
+  }
 }
 
 const element = () => /** @type {KamonBoard | null} */ (root.querySelector("kamon-board"));
@@ -185,8 +189,11 @@ const button = (label, action, kind = "") => html`<button type="button" class=${
 /** @param {string} what @param {string} label @param {string} sure @param {() => void} action */
 const confirmed = (what, label, sure, action) =>
   confirming === what
-    ? html`<span class="confirm">${button(sure, action, "danger")}${button(t("No"), () => { confirming = ""; update(); }, "quiet")}</span>`
-    : button(label, () => { confirming = what; update(); }, "quiet");
+    ? html`<span class="confirm">${button(sure, action, "danger")}${button(t("No"), () => { confirming = ""; update(); focus(`[data-asks=${what}]`); }, "quiet")}</span>`
+    : html`<button type="button" class="quiet" data-asks=${what} @click=${() => { confirming = what; update(); focus(".confirm button"); }}>${label}</button>`;
+
+/** Whoever uses the keyboard goes on where something has just changed. @param {string} selector */
+const focus = (selector) => /** @type {HTMLElement | null} */ (root.querySelector(selector))?.focus();
 
 /** @param {RoomView} room */
 function actions(room) {
@@ -202,7 +209,7 @@ function actions(room) {
     return html`${offers(room)}<div class="row">
       ${room.takeback ? button(t("Take back"), () => act("offer", { what: "takeback" }), "quiet") : nothing}
       ${room.moves.length < 2 ? confirmed("abort", t("Abort the game"), t("Yes, abort"), () => act("abort")) : confirmed("resign", t("Resign"), t("Yes, resign"), () => act("resign"))}
-      ${against || room.offers.draw ? nothing : confirmed("draw", t("Offer a draw"), t("Yes, offer it"), () => act("offer", { what: "draw" }))}
+      ${(against && !room.shared) || room.offers.draw ? nothing : confirmed("draw", t("Offer a draw"), t("Yes, offer it"), () => act("offer", { what: "draw" }))}
       ${!against && away !== null && room.clock.control.includes("+") && away + Date.now() - received > 120_000 ? button(t("Claim the win: your opponent has left"), () => act("claim")) : nothing}
       ${against && !room.shared ? html`<label class="check"><input type="checkbox" .checked=${preferences.assistant} @change=${(/** @type {Event} */ event) => prefer({ assistant: /** @type {HTMLInputElement} */ (event.target).checked })}> ${t("Assistant")}</label>` : nothing}
       </div>${room.shared ? nothing : device()}`;
@@ -231,7 +238,7 @@ function invitation(room) {
   const address = `${location.origin}/game/${room.id}`;
   return html`<div class="invite"><p>${t("Send this address to your opponent:")}</p>
     <p class="row"><input type="text" readonly .value=${address} aria-label=${t("Address of the game")} @focus=${(/** @type {Event} */ event) => /** @type {HTMLInputElement} */ (event.target).select()}>
-    ${button(t("Copy"), () => navigator.clipboard?.writeText(address).then(() => { message = t("Copied."); update(); }))}</p>
+    ${button(copied ? t("Copied.") : t("Copy"), async () => { copied = await copyText(address, root.querySelector(".invite input")); live.textContent = copied ? t("Copied.") : ""; update(); })}</p>
     <img class="qr" src="/api/games/${room.id}/invitation.svg" alt=${t("QR code of the address")} width="180" height="180"></div>`;
 }
 

@@ -9,6 +9,8 @@ root.replaceChildren();
 /** @type {import("./types").Summary[]} */
 let games = [];
 let complete = false;
+/** @type {import("./types").StudySummary[]} */
+let studies = [];
 
 /** @param {import("./types").Summary} game */
 function opponent(game) {
@@ -31,26 +33,35 @@ function state(game) {
   return t("in play");
 }
 
-/** @param {import("./types").Summary} game */
-function miniature(game) {
+/** @param {import("./types").Summary["board"]} shown */
+function miniature(shown) {
   const element = document.createElement("kamon-board");
   const board = /** @type {import("./board.js").KamonBoard} */ (element);
-  board.board = { ...game.board, turn: null, need: null, legal: [], replies: {}, outcome: null };
+  board.board = { ...shown, turn: null, need: null, legal: [], replies: {}, outcome: null };
   board.edition = preferences.edition;
   board.setAttribute("aria-hidden", "true");
   return board;
 }
 
 function update() {
-  if (!games.length) {
-    render(html`<p>${t("No games yet.")} <a href="/">${t("Play one")}</a></p>`, root);
-    return;
-  }
-  render(html`<ul class="cards">${games.map((game) => html`<li class="card ${game.turn && game.you.includes(game.turn) ? "mine" : ""}">
-      <a href="/game/${game.id}">${miniature(game)}<strong>${opponent(game)}</strong>
+  render(html`${gameCards()}${studyCards()}`, root);
+}
+
+function gameCards() {
+  if (!games.length) return html`<p>${t("No games yet.")} <a href="/">${t("Play one")}</a></p>`;
+  return html`<ul class="cards">${games.map((game) => html`<li class="card ${game.turn && game.you.includes(game.turn) ? "mine" : ""}">
+      <a href="/game/${game.id}">${miniature(game.board)}<strong>${opponent(game)}</strong>
       <span>${state(game)} · ${t("moves: {n}", { n: game.moves })} · ${controlWords(game.control)}</span></a>
       <a class="small" href="/api/games/${game.id}/record" download>${t("Save as PGN")}</a></li>`)}</ul>
-    ${complete ? "" : html`<p><button type="button" @click=${more}>${t("Older games")}</button></p>`}`, root);
+    ${complete ? "" : html`<p><button type="button" @click=${more}>${t("Older games")}</button></p>`}`;
+}
+
+function studyCards() {
+  if (!studies.length) return "";
+  return html`<h2>${t("My studies")}</h2><ul class="cards">${studies.map((study) => html`<li class="card">
+      <a href="/study/${study.id}">${miniature(study.board)}<strong>${study.title || t("A study")}</strong>
+      <span>${t("moves: {n}", { n: study.moves })}</span></a>
+      <a class="small" href="/api/studies/${study.id}/record" download>${t("Save as PGN")}</a></li>`)}</ul>`;
 }
 
 async function more() {
@@ -65,5 +76,10 @@ async function more() {
   }
 }
 
+async function begin() {
+  studies = (await ask("/api/studies").catch(() => ({ studies: [] }))).studies;
+  await more();
+}
+
 onPreferences(update);
-more();
+begin();

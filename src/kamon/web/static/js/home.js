@@ -138,3 +138,4 @@ onPreferences(showSample);
 showSample();
 update();
 showOpenGames();
+setInterval(() => { if (!document.hidden) showOpenGames(); }, 15_000);

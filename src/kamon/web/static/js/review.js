@@ -32,11 +32,29 @@ function remedy(turn) {
   if (!turn.better) return "";
   const values = { side: sideName(turn.ply), other: otherName(turn.ply), move: turn.better, cells: turn.leaves.join(" ") };
   const parts = [turn.before === "win" ? t("{side} could still win by {move}.", values) : t("{side} could still draw by {move}.", values)];
-  if (!turn.leaves.length) parts.push(t("It leaves {other} nothing to play.", values));
+  const won = { winner: values.side };
+  if (turn.ends === "connection") parts.push(t("{winner} wins by linking two opposite sides.", won));
+  else if (turn.ends === "loop") parts.push(t("{winner} wins by closing a loop.", won));
+  else if (turn.ends === "connection+loop") parts.push(t("{winner} wins by a link and a loop at once.", won));
+  else if (turn.ends === "block") parts.push(t("It leaves {other} nothing to play.", values));
   else if (turn.leaves.length === 1) parts.push(t("It leaves {other} only {cells}.", values));
-  else if (turn.leaves.length <= 3) parts.push(t("It leaves {other} only these: {cells}.", values));
+  else if (turn.leaves.length > 1 && turn.leaves.length <= 3) parts.push(t("It leaves {other} only these: {cells}.", values));
   if (turn.line.length > 1) parts.push(t("It may go on like this: {line}.", { line: turn.line.slice(1).join(" ") }));
   return parts.join(" ");
+}
+
+/** Say what the review found out about a move. @param {Turn} turn */
+export function turnWords(turn) {
+  if (turn.lost) return `${damage(turn)} ${remedy(turn)}`;
+  if (turn.after) return { win: t("wins"), draw: t("draws"), loss: t("loses") }[turn.after];
+  return turn.estimate === null ? "" : t("judged {n} %", { n: Math.round(100 * turn.estimate) });
+}
+
+/** The drawn line in words, one move after the other. @param {Review} review @param {(ply: number) => void} onGo */
+function standings(review, onGo) {
+  return html`<details class="standings"><summary>${t("Move by move")}</summary><ol class="plain">${review.turns.map((turn, at) => html`<li>
+    <button type="button" class="move" @click=${() => onGo(at + 1)}>${Math.floor(turn.ply / 2) + 1}${black(turn.ply) ? "." : "…"} ${turn.move}</button>
+    <span>${turnWords({ ...turn, lost: 0 })}</span></li>`)}</ol></details>`;
 }
 
 /** @param {Review} review @param {number} here The ply that is on the board. @param {(ply: number) => void} onGo */
@@ -68,7 +86,7 @@ function accuracy(side, share) {
 export function reviewPanel(review, here, actions) {
   const turning = review.turns.filter((turn) => turn.lost);
   const judged = review.turns.filter((turn) => !turn.after).length;
-  return html`${graph(review, here, actions.go)}
+  return html`${graph(review, here, actions.go)}${standings(review, actions.go)}
     <ul class="plain">${accuracy("black", review.accuracy.black)}${accuracy("white", review.accuracy.white)}</ul>
     ${judged ? html`<p class="small">${t("The first {n} moves are judged by trial games, not proven: the dashed part of the line.", { n: judged })}</p>` : nothing}
     ${turning.length ? html`<ol class="turning-points">${turning.map((turn) => html`<li>

@@ -125,6 +125,18 @@ export async function ask(path, body) {
   return answer;
 }
 
+/** Put a text where it can be pasted; where a browser does not let us, it is marked to be copied by hand. @param {string} text @param {HTMLInputElement | null} field */
+export async function copyText(text, field) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    field?.focus();
+    field?.select();
+    return false;
+  }
+}
+
 /** An id that is sent with a command, so that sending it twice does it once. */
 export const commandId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");

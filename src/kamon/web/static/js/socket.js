@@ -3,6 +3,9 @@ import { commandId } from "./shell.js";
 
 /** @typedef {{view: import("./types").RoomView, events: import("./types").GameEvent[]}} News */
 
+/** So long may the server be silent before we ask, and so long may its answer take, in milliseconds. */
+const SILENCE = 8000, PATIENCE = 5000;
+
 export class Connection {
   /**
    * @param {string} game
@@ -36,13 +39,17 @@ export class Connection {
       for (const { message } of this.waiting.values()) socket.send(message);
     };
     socket.onmessage = (event) => this.#hear(JSON.parse(event.data));
-    socket.onclose = () => {
-      if (this.socket !== socket) return;
-      this.socket = null;
-      this.onState("lost");
-      const delay = Math.min(8000, 300 * 2 ** this.tries++) * (0.5 + Math.random());
-      setTimeout(() => this.socket ?? this.connect(), delay);
-    };
+    socket.onclose = () => this.#lose(socket);
+  }
+
+  /** Let a connection go, and try again in a while. @param {WebSocket} socket */
+  #lose(socket) {
+    if (this.socket !== socket) return;
+    this.socket = null;
+    socket.close();
+    this.onState("lost");
+    const delay = Math.min(8000, 300 * 2 ** this.tries++) * (0.5 + Math.random());
+    setTimeout(() => this.socket ?? this.connect(), delay);
   }
 
   /** @param {any} message */
@@ -62,11 +69,13 @@ export class Connection {
     }
   }
 
+  /** After a long silence, ask whether anybody is there; a dead connection would not tell for minutes. */
   #check() {
-    const silence = Date.now() - this.heard;
-    if (!this.socket || document.visibilityState === "hidden") return;
-    if (silence > 25_000) this.socket.close();
-    else if (silence > 8_000 && this.socket.readyState === WebSocket.OPEN) this.socket.send('{"type":"ping"}');
+    const socket = this.socket, asked = Date.now();
+    if (!socket || socket.readyState !== WebSocket.OPEN || document.visibilityState === "hidden") return;
+    if (asked - this.heard < SILENCE) return;
+    socket.send('{"type":"ping"}');
+    setTimeout(() => { if (this.heard < asked) this.#lose(socket); }, PATIENCE);
   }
 
   /** Ask for something and wait until it is safely written. @param {string} what @param {Record<string, unknown>} [data] @returns {Promise<number>} */

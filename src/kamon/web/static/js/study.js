@@ -3,8 +3,8 @@ import { html, nothing, render } from "../vendor/lit-html.js";
 import { Analyst } from "./analyst.js";
 import { Arrangement, inRows, shuffled } from "./arranging.js";
 import { tokenPicture } from "./board.js";
-import { reviewPanel } from "./review.js";
-import { ask, errorWords, onPreferences, prefer, preferences } from "./shell.js";
+import { reviewPanel, turnWords } from "./review.js";
+import { ask, copyText, errorWords, onPreferences, prefer, preferences } from "./shell.js";
 import { emptyStudy, Tree } from "./tree.js";
 import { needWords, t } from "./words.js";
 
@@ -17,7 +17,8 @@ const root = /** @type {HTMLElement} */ (document.getElementById("study"));
 root.replaceChildren();
 const live = /** @type {HTMLElement} */ (document.getElementById("live"));
 const wanted = new URLSearchParams(location.search);
-const DRAFT = "kamon-study";
+/** What is not saved is kept by the browser: a new study, the one before it, and changes to kept ones under their ids. */
+const DRAFT = "kamon-study", BEFORE = "kamon-study-before";
 const DEEPEST = 2;
 
 let tree = new Tree(emptyStudy(""));
@@ -34,9 +35,14 @@ let deep = 0;
 let review = null;
 /** @type {[number, number] | null} */
 let reviewing = null;
+/** The line that is reviewed, or was. */
+let reviewed = "";
 let kept = root.dataset.study ?? "";
 let mine = true;
 let changed = false;
+/** Is the draft in the browser of this study? */
+let drafted = false;
+let copied = false;
 let message = "";
 let problem = "";
 /** @type {Arrangement | null} */
@@ -54,6 +60,7 @@ const analyst = new Analyst(onTold, (error) => {
 /** @param {any} told */
 function onTold(told) {
   if (told.type === "review") {
+    if (told.line !== reviewed) return;
     if (told.error) message = t("The engine is not installed on this server.");
     if (told.progress) reviewing = told.progress;
     if (told.turns) { review = told; reviewing = null; live.textContent = t("The review is ready."); }
@@ -79,7 +86,8 @@ function startReview() {
   reviewing = [0, 1];
   engine = "idle";
   review = null;
-  analyst.ask("review", tree.line(tree.onward([])));
+  reviewed = tree.line(tree.onward([]));
+  analyst.ask("review", reviewed);
   update();
 }
 
@@ -165,14 +173,33 @@ function touch() {
   if (!kept || mine) keepDraft();
 }
 
+/** @param {string} key @returns {import("./types").Study | null} */
+function draft(key) {
+  try {
+    const found = JSON.parse(localStorage.getItem(key) ?? "null");
+    return found?.study?.start ? found.study : null;
+  } catch { return null; }
+}
+
 function keepDraft() {
-  try { localStorage.setItem(DRAFT, JSON.stringify({ kept, study: tree.study })); } catch { /* A browser that keeps nothing still studies. */ }
+  try {
+    const old = drafted || kept ? null : draft(DRAFT);
+    if (old?.children.length) localStorage.setItem(BEFORE, JSON.stringify({ study: old }));
+    drafted = true;
+    localStorage.setItem(kept ? `${DRAFT}-${kept}` : DRAFT, JSON.stringify({ study: tree.study }));
+  } catch { /* A browser that keeps nothing still studies. */ }
+}
+
+function dropDraft() {
+  try { localStorage.removeItem(kept && mine ? `${DRAFT}-${kept}` : DRAFT); } catch { /* as above */ }
 }
 
 /** @param {import("./types").Study} study @param {boolean} [atEnd] Look at the end of its main line, not at its start. */
 function open(study, atEnd = false) {
-  tree = new Tree({ start: study.start, title: study.title ?? "", comment: study.comment ?? "", children: study.children ?? [] });
+  tree = new Tree({ start: study.start, title: study.title ?? "", comment: study.comment ?? "", children: study.children ?? [], tags: study.tags ?? {}, end: study.end ?? null });
   review = null;
+  reviewed = "";
+  if (reviewing) { reviewing = null; analyst.stop(); }
   arranging = null;
   goTo(atEnd ? tree.onward([]) : []);
 }
@@ -183,11 +210,7 @@ async function read(text) {
     if (text.length > 60_000) throw { code: "too-large" };
     const found = await ask("/api/studies/read", { text });
     problem = found.problem ? t("Read up to an error: {what}", { what: found.problem }) : "";
-    kept = "";
-    mine = true;
-    history.replaceState(null, "", "/study");
-    open(found);
-    touch();
+    openNew(found);
     return true;
   } catch (error) {
     message = errorWords(/** @type {any} */ (error));
@@ -196,14 +219,30 @@ async function read(text) {
   }
 }
 
+/** Begin a study that is nobody's yet. @param {import("./types").Study} study */
+function openNew(study) {
+  kept = "";
+  mine = true;
+  drafted = false;
+  history.replaceState(null, "", "/study");
+  open(study);
+  touch();
+}
+
+/** Change places with the study before. */
+function goBack() {
+  const before = draft(BEFORE);
+  if (before) openNew(before);
+}
+
 async function keep() {
   try {
     const answer = await ask(kept && mine ? `/api/studies/${kept}` : "/api/studies", tree.study);
+    dropDraft();
     kept = answer.id;
     mine = true;
     changed = false;
     history.replaceState(null, "", `/study/${kept}`);
-    keepDraft();
     message = "";
     live.textContent = t("Saved.");
   } catch (error) {
@@ -213,7 +252,12 @@ async function keep() {
 }
 
 async function saveRecord() {
-  const response = await fetch("/api/studies/record", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(tree.study) });
+  const response = await fetch("/api/studies/record", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(tree.study) }).catch(() => null);
+  if (!response?.ok) {
+    message = errorWords(response ? await response.json().catch(() => ({ code: "offline" })) : { code: "offline" });
+    update();
+    return;
+  }
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await response.blob());
   link.download = "kamon.pgn";
@@ -325,7 +369,7 @@ function sharePanel() {
     <label>${t("Title")} <input type="text" maxlength="80" .value=${tree.study.title} @input=${(/** @type {Event} */ event) => { tree.study.title = /** @type {HTMLInputElement} */ (event.target).value; touch(); update(); }}></label>
     <div class="row">${button(kept && mine ? t("Save") : kept ? t("Keep a copy of my own") : t("Keep this study"), keep, "primary")}${kept && mine && changed ? html`<span class="small">${t("not saved yet")}</span>` : nothing}</div>
     <p class="row"><input type="text" readonly .value=${address} aria-label=${t("Address")} @focus=${(/** @type {Event} */ event) => /** @type {HTMLInputElement} */ (event.target).select()}>
-      ${button(t("Copy"), () => navigator.clipboard?.writeText(address).then(() => { live.textContent = t("Copied."); }))}</p>
+      ${button(copied ? t("Copied.") : t("Copy"), async () => { copied = await copyText(address, root.querySelector(".share input[readonly]")); live.textContent = copied ? t("Copied.") : ""; update(); })}</p>
     <p class="row">${button(t("Save as PGN"), saveRecord)}
       <a class="button quiet" href="/api/picture.svg?line=${line}${look}" download="kamon.svg">SVG</a>
       <a class="button quiet" href="/api/picture.png?line=${line}${look}" download="kamon.png">PNG</a>
@@ -337,6 +381,7 @@ function openPanel() {
   return html`<details class="open" ?open=${!tree.study.children.length && wanted.size === 0 && !kept}><summary>${t("Open another position")}</summary>
     <label>${t("A record (PGN), a position, or a board")} <textarea id="pasted" rows="3" spellcheck="false"></textarea></label>
     <div class="row">${button(t("Open"), () => read(/** @type {HTMLTextAreaElement} */ (document.getElementById("pasted")).value), "primary")}
+      ${draft(BEFORE) ? button(t("Back to the study before"), goBack, "") : nothing}
       ${button(t("A shuffled board"), () => board && read(inRows(shuffled(board.tokens))), "")}
       ${button(t("Arrange by hand"), () => { if (!board) return; analyst.stop(); arranging = new Arrangement(board, root, readArranged, () => { arranging = null; update(); }); update(); }, "")}</div></details>`;
 }
@@ -350,13 +395,28 @@ async function readArranged(line) {
 function reviewSection() {
   if (!tree.study.children.length) return nothing;
   if (reviewing) return html`<section class="review"><h2>${t("Review")}</h2><p role="status">${t("The solver goes through the game …")} <progress max=${reviewing[1]} value=${reviewing[0]}></progress></p></section>`;
-  if (!review) return html`<div class="row">${button(t("Review this game"), startReview, "primary")}</div>`;
+  if (!review || tree.line(tree.onward([])) !== reviewed) return html`<div class="row">${button(t("Review this game"), startReview, "primary")}</div>`;
   const found = review;
   return html`<section class="review"><h2>${t("Review")}</h2>${reviewPanel(found, tree.path.length, {
     go: (ply) => goTo(tree.onward([]).slice(0, ply)),
     tryOut: (turn) => showLine(turn),
     playOn: playable() ? (turn) => playOn([...tree.onward([]).slice(0, turn.ply).map((branch) => branch.move)], sideAt(turn.ply)) : null,
-  })}<div class="row">${button(t("Write the review into the record"), () => { const { title } = tree.study; const moves = tree.path.map((branch) => branch.move); tree = new Tree({ ...found.tree, title }); tree.goTo(moves); touch(); arrive(); })}</div></section>`;
+  })}<div class="row">${button(t("Write the review into the record"), () => writeReview(found))}</div></section>`;
+}
+
+/** Put what the review says beside the moves, and the better lines as variations. @param {import("./types").Review} found */
+function writeReview(found) {
+  const main = tree.onward([]), here = tree.path;
+  found.turns.forEach((turn, at) => {
+    const branch = main[at], words = turnWords(turn), glyph = turn.lost === 2 ? 4 : turn.lost ? 2 : 0;
+    if (words && !branch.comment.includes(words)) branch.comment = [branch.comment, words].filter(Boolean).join(" ");
+    if (glyph && !branch.glyphs.includes(glyph)) branch.glyphs.push(glyph);
+    tree.path = main.slice(0, at);
+    if (turn.lost) for (const move of turn.line) tree.play(move);
+  });
+  tree.path = here;
+  touch();
+  update();
 }
 
 /** Put the better line beside the game, and step into it. @param {Turn} turn */
@@ -407,11 +467,13 @@ function update() {
 
 async function begin() {
   try {
-    const draft = JSON.parse(localStorage.getItem(DRAFT) ?? "null");
+    const unsaved = draft(DRAFT);
     if (kept) {
       const study = await ask(`/api/studies/${kept}`);
       mine = study.mine;
-      open(study);
+      const newer = mine ? draft(`${DRAFT}-${kept}`) : null;
+      changed = newer !== null;
+      open(newer ?? study);
     } else if (wanted.get("game")) {
       const response = await fetch(`/api/games/${encodeURIComponent(wanted.get("game") ?? "")}/record`);
       if (!response.ok) throw await response.json();
@@ -419,8 +481,9 @@ async function begin() {
       if (wanted.has("review")) startReview();
     } else if (wanted.get("line")) {
       open(await ask("/api/studies/read", { text: wanted.get("line") }), true);
-    } else if (draft?.study?.start && !draft.kept) {
-      open(draft.study);
+    } else if (unsaved) {
+      drafted = true;
+      open(unsaved);
     } else {
       const tokens = shuffled([..."ABCDEF"].flatMap((symbol) => [..."123456"].map((suit) => symbol + suit)).concat("--"));
       open(emptyStudy(inRows(tokens)));

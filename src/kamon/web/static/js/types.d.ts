@@ -46,16 +46,17 @@ export interface RoomView {
 }
 export interface MoveMark { kind: "win" | "draw" | "loss" | "open"; text: string; words: string; best: boolean }
 /** A move of a study, and what follows it, the main continuation first. */
-export interface Branch { move: string; comment: string; glyphs: number[]; children: Branch[] }
-export interface Study { start: string; title: string; comment: string; children: Branch[] }
+export interface Branch { move: string; comment: string; glyphs: number[]; clock?: number | null; children: Branch[] }
+export interface Study { start: string; title: string; comment: string; children: Branch[]; tags?: Record<string, string>; end?: { winner: Side | null; by: string; after: number } | null }
 export interface MoveValue { move: string; value: "win" | "draw" | "loss" | null; distance: number | null; estimate: number | null }
 export interface Insight { line: string; value: MoveValue["value"]; moves: MoveValue[]; pv: string[]; nodes: number; done: boolean; spent: boolean }
 export interface Turn {
   ply: number; move: string; before: MoveValue["value"]; after: MoveValue["value"]; estimate: number | null;
-  lost: number; better: string | null; line: string[]; leaves: string[];
+  lost: number; better: string | null; line: string[]; leaves: string[]; ends: string | null;
 }
-export interface Review { turns: Turn[]; accuracy: Record<Side, number | null>; tree: Study }
+export interface Review { line: string; turns: Turn[]; accuracy: Record<Side, number | null> }
 export interface GameEvent { number: number; at: number; kind: string; [key: string]: unknown }
+export interface StudySummary { id: string; title: string; updated: number; moves: number; board: Summary["board"] }
 export interface Summary {
   id: string;
   status: RoomView["status"];
