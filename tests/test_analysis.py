@@ -226,6 +226,10 @@ def test_a_turning_point_whose_better_move_is_forgotten_is_still_one(
     points = [each for n in range(8) for each in review(finished(n), LIMITS).turning_points]
     assert points
     assert {turn.better for turn in points} == {None}
+    # It is marked all the same.
+    record = annotate(finished(1), review(finished(1), LIMITS))
+    marked = [node for node in record.main_line() if node.glyphs]
+    assert len(marked) == len(review(finished(1), LIMITS).turning_points)
 
 
 def test_a_better_move_tells_what_it_leaves() -> None:

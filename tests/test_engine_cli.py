@@ -1,12 +1,16 @@
 """The engine at the command line."""
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner, Result
 
-from kamon import format_record, parse_line, parse_record
+from kamon import Layout, format_layout, format_record, parse_line, parse_record
 from kamon.cli import engine as shared
 from kamon.cli.app import app
 from kamon.engine import kernel
@@ -72,9 +76,12 @@ def test_a_bad_line_is_told_in_its_place() -> None:
     ("command", "options", "message"),
     [
         ("solve", ["--time", "0"], "more than 0 seconds"),
-        ("solve", ["--nodes", "-3"], "1 or more"),
+        ("solve", ["--nodes", "-3"], "nodes is 1 to"),
+        ("solve", ["--nodes", "9" * 30], "nodes is 1 to"),
+        ("analyse", ["--nodes", "9" * 30], "nodes is 1 to"),
+        ("solve", ["--memory", "9" * 20], "at most 16,777,216 MiB"),
         ("solve", ["--threads", "0"], "threads are 1 to 64"),
-        ("solve", ["--memory", "999999999"], "does not fit in memory"),
+        ("solve", ["--memory", "9999999"], "does not fit into the memory"),
         ("analyse", ["--time", "-1"], "more than 0 seconds"),
     ],
 )
@@ -113,12 +120,55 @@ def test_the_first_use_says_that_it_compiles(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(kernel, "is_fresh", lambda: True)
+    shared.prepare.cache_clear()
     shared.prepare()
-    assert "Compiling the engine" in capsys.readouterr().err
+    assert "seconds, once)" in capsys.readouterr().err
+    shared.prepare()
+    assert not capsys.readouterr().err
     monkeypatch.setattr(kernel, "CACHED", False)
+    shared.prepare.cache_clear()
     shared.prepare()
-    assert "cannot be written, so every time" in capsys.readouterr().err
-    assert shared.is_terminal() in (True, False)
+    assert "every time: the cache folder cannot be written" in capsys.readouterr().err
+
+
+def test_what_is_compiled_once_is_not_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared.prepare.cache_clear()
+    shared.prepare()
+    assert kernel.is_fresh() is not kernel.CACHED
+    # Another Python has nothing of ours.
+    monkeypatch.setattr("sys.version_info", SimpleNamespace(major=3, minor=99))
+    assert kernel.is_fresh()
+
+
+def test_the_first_interruption_asks_to_stop_and_the_second_ends_the_program() -> None:
+    with shared.stopped_by_hand() as stopped:
+        assert not stopped()
+        signal.raise_signal(signal.SIGINT)
+        assert stopped()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_solve_that_is_interrupted_says_what_is_proven() -> None:
+    program = Path(sys.executable).with_name("kamon")
+    with subprocess.Popen(
+        [program, "solve", "--memory", "64"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        # The answer to the first line tells that the solver is at work on the second.
+        process.stdin.write(f"{LINES[0]}\n{format_layout(Layout.shuffled(1))}\n{LINES[1]}\n")
+        process.stdin.close()
+        assert json.loads(process.stdout.readline())["value"] is not None
+        process.send_signal(signal.SIGINT)
+        answer = json.loads(process.stdout.readline())
+        assert (answer["value"], answer["reason"]) == (None, "cancelled")
+        assert process.wait(30) == shared.INTERRUPTED
+        assert not process.stdout.read()
 
 
 @pytest.mark.parametrize("level", ["2", "4"])

@@ -92,7 +92,8 @@ def test_a_limit_in_time_is_kept() -> None:
 
 def test_more_time_than_its_budget_needs_makes_a_level_no_stronger() -> None:
     for seed in range(3):
-        position = Position(Layout.shuffled(seed)).after(0)
+        position = Position(Layout.shuffled(seed))
+        position = position.after(legal_cells(position)[0])
         assert levels.choose(position, 4, seed=seed, seconds=60) == levels.choose(
             position, 4, seed=seed
         )
@@ -162,9 +163,15 @@ def test_the_easy_levels_need_no_numba_and_the_others_say_what_is_missing() -> N
     ]
 
 
-def test_a_move_that_keeps_a_value_is_found_even_when_the_table_has_forgotten() -> None:
-    position, (winning, *_) = positions_with_a_win_in_one(1)[0]
-    assert thinking._keeping_move(position, 1) <= winning
+def test_a_draw_that_is_proven_is_kept() -> None:
+    for ply in (16, 20):
+        for line in (DATA / f"ply{ply}.txt").read_text().splitlines():
+            if not line.endswith("draw"):
+                continue
+            game = parse_line(line)
+            assert game is not None
+            after = game.position.after(levels.choose(game.position, 8, seed=1))
+            assert Solver(game.layout, Limits(memory=1 << 24)).value(after) == 0
 
 
 def test_a_tree_that_proves_is_sure_of_a_win_that_is_near() -> None:

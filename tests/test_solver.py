@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from kamon import Layout, Position, legal_cells, outcome, parse_line
+from kamon.engine.distances import measure
 from kamon.engine.solver import (
     DRAW,
     LOSS,
@@ -125,6 +126,28 @@ def test_draws_are_found() -> None:
     assert found >= 3
 
 
+@pytest.mark.parametrize("ply", [12, 16, 20])
+def test_the_move_that_proves_a_value_is_known_and_keeps_it(ply: int) -> None:
+    drawn = [each for each in solved(ply) if each[1] == "draw"]
+    for position, _ in (*solved(ply)[:10], *drawn):
+        solver = Solver(position.layout, SMALL)
+        value = solver.value(position)
+        assert value is not None
+        best = solver.known_best(position, value)
+        assert best
+        for cell in best:
+            assert Solver(position.layout, SMALL).value(position.after(cell)) == -value
+
+
+def test_the_lengths_of_all_moves_agree_with_brute_force() -> None:
+    for position in late_positions(25, 12):
+        # One solver for all of them, and so one memory of what is known.
+        solver = Solver(position.layout, SMALL)
+        for cell in legal_cells(position):
+            value, length = brute_force(position.after(cell))
+            assert measure(solver, position.after(cell), value, Budget(SMALL)) == length
+
+
 def test_a_line_is_played_to_the_end_that_the_value_promises() -> None:
     for position, expected in solved(16)[:12]:
         line = solve(position, SMALL).line
@@ -227,7 +250,9 @@ def test_a_line_that_a_limit_cuts_off_is_short() -> None:
     [
         ({"seconds": 0.0}, "more than 0 seconds"),
         ({"seconds": float("nan")}, "more than 0 seconds"),
-        ({"nodes": 0}, "1 or more"),
+        ({"nodes": 0}, "nodes is 1 to"),
+        ({"nodes": 10**30}, "nodes is 1 to"),
+        ({"memory": 1 << 60}, "at most 16,777,216 MiB"),
         ({"memory": 5}, "a table needs"),
         ({"threads": 0}, "threads are 1 to 64"),
     ],
@@ -238,5 +263,5 @@ def test_limits_that_make_no_sense_are_refused(limits: dict[str, float], message
 
 
 def test_a_table_that_does_not_fit_in_memory_is_told() -> None:
-    with pytest.raises(ValueError, match="does not fit in memory"):
-        Solver(Layout.shuffled(0), Limits(memory=1 << 60))
+    with pytest.raises(ValueError, match="8,388,608 MiB does not fit into the memory"):
+        Solver(Layout.shuffled(0), Limits(memory=1 << 43))

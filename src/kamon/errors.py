@@ -69,13 +69,12 @@ class IllegalMoveError(KamonError):
 
 
 class EngineMissingError(KamonError):
-    """The compiled engine is asked for where numba is not installed."""
+    """The compiled engine is asked for where numba is not installed, or cannot be loaded."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "the engine needs numba, which is not installed here: pip install numba; "
-            "levels 1 to 3 play without it"
-        )
+    def __init__(self, reason: str = "") -> None:
+        missing = "is not installed here: pip install numba"
+        how = f"cannot be loaded here: {reason}" if reason else missing
+        super().__init__(f"the engine needs numba, which {how}; levels 1 to 3 play without it")
 
 
 def quote(text: str) -> str:

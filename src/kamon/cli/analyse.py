@@ -36,7 +36,8 @@ def run(
     """Review games: the moves that threw something away.
 
     Reads PGN records and writes them with glyphs, comments and the better lines as variations, or
-    one JSON object a game. What could not be proven in the time is marked as judged.
+    one JSON object a game. What could not be proven in the time
+    is told as its chance in trial games.
     """
     from kamon.engine.analysis import annotate, review  # noqa: PLC0415 - the kernel loads slowly
     from kamon.engine.solver import MIB, Limits  # noqa: PLC0415
@@ -55,7 +56,10 @@ def run(
                 failed = True
                 typer.echo(f"kamon: {error}", err=True)
                 continue
-            found = review(game, limits, progress=_show if is_terminal() else _hide)
+            try:
+                found = review(game, limits, progress=_show if is_terminal() else _hide)
+            except ValueError as error:
+                raise typer.BadParameter(str(error)) from None
             _write(format_record(annotate(game, found)) if not as_json else found.data())
     if failed:
         raise typer.Exit(1)

@@ -1,7 +1,11 @@
 """What the commands of the engine share: limits, and a word while it compiles."""
 
+import contextlib
+import signal
 import sys
-from typing import Annotated
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -13,13 +17,35 @@ MemoryOption = Annotated[
 ThreadsOption = Annotated[int, typer.Option("--threads", help="Threads that search together.")]
 
 
+# As a shell tells it.
+INTERRUPTED: Final = 128 + signal.SIGINT
+
+
+@contextlib.contextmanager
+def stopped_by_hand() -> Iterator[Callable[[], bool]]:
+    """Let the first Ctrl-C ask the engine to stop, and a second one end the program."""
+    asked = False
+
+    def ask(_: int, __: Any) -> None:  # noqa: ANN401 - a frame, which nobody looks at
+        nonlocal asked
+        asked = True
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@lru_cache(maxsize=1)
 def prepare() -> None:
     """Load the kernel; the first time on a machine it is compiled, and that takes a while."""
     from kamon.engine import kernel, solver  # noqa: PLC0415 - numba takes a second to load
 
     if kernel.is_fresh():
-        kept = "" if kernel.CACHED else "; the cache folder cannot be written, so every time"
-        typer.echo(f"Compiling the engine (about 20 seconds, once{kept}) ...", err=True)
+        often = "once" if kernel.CACHED else "every time: the cache folder cannot be written"
+        typer.echo(f"Compiling the engine (about 20 seconds, {often}) ...", err=True)
     solver.warm_up()
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, TextIO
 
 import typer
 
+from kamon.cli.engine import prepare
 from kamon.cli.files import reason
 from kamon.engine.matches import (
     EngineStartError,
@@ -67,6 +68,8 @@ def run(  # noqa: PLR0913 - each is an option of a match
     games until then count and are kept.
     """
     players = _players(one, other, _pace(scale, movetime))
+    if any(player.needs_kernel for player in players):
+        prepare()
     first = secrets.randbelow(SEED_LIMIT - _GAMES) if seed is None else seed
     typer.echo(f"boards from seed {first} on")
     with _appending(output) as stream:
@@ -134,7 +137,7 @@ def _play(players: tuple[Player, Player], games: int, seed: int, stream: TextIO 
 def _keep(finished: Finished, stream: TextIO | None) -> None:
     if stream is not None:
         # An empty line before it, whatever the file ends with.
-        start = "\n" if stream.tell() else ""
+        start = "\n" if not stream.seekable() or stream.tell() else ""
         stream.write(start + format_record(finished.game))
         stream.flush()
 

@@ -160,8 +160,8 @@ class Table:
             sys.stdin.reconfigure(errors="replace")
         self._board("")
         while True:
-            self._answer()
             try:
+                self._answer()
                 typed = input(self._prompt()).split(maxsplit=1)
             except (EOFError, KeyboardInterrupt):
                 typed = ["quit"]

@@ -8,12 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from kamon.cli.engine import (
+    INTERRUPTED,
     MemoryOption,
     NodesOption,
     ThreadsOption,
     TimeOption,
     is_terminal,
     prepare,
+    stopped_by_hand,
 )
 from kamon.cli.files import SourceFile, open_source, read_games
 from kamon.errors import KamonError
@@ -47,9 +49,10 @@ def run(  # noqa: PLR0913 - each is an option that people type
     """Solve positions exactly, as JSON.
 
     Reads position lines and writes one object a line: the value for the side to move (null with
-    a reason where a limit ended the work), all moves that keep it, a line of best play. "nodes" and
-    "seconds" are what the value took. A line that cannot be read gives {"error": ..., "line": N}
-    in its place, and exit status 1.
+    a reason where a limit ended the work), all moves that keep it ("complete" is false where there
+    may be others), a line of best play. "nodes" and "seconds" are what the value took. A line that
+    cannot be read gives {"error": ..., "line": N} in its place, and exit status 1. Ctrl-C ends the
+    work, and what is proven by then is written.
     """
     from kamon.engine.solver import MIB, Limits, solve  # noqa: PLC0415 - the kernel is slow to load
 
@@ -59,7 +62,7 @@ def run(  # noqa: PLR0913 - each is an option that people type
         raise typer.BadParameter(str(error)) from None
     prepare()
     failed = False
-    with open_source(file) as lines:
+    with open_source(file) as lines, stopped_by_hand() as stopped:
         for number, game in read_games(lines):
             if isinstance(game, KamonError):
                 failed = True
@@ -73,10 +76,13 @@ def run(  # noqa: PLR0913 - each is an option that people type
                         moves=not value_only,
                         distance=distance,
                         progress=progress,
+                        cancelled=stopped,
                     )
                 except ValueError as error:
                     raise typer.BadParameter(str(error)) from None
             typer.echo(json.dumps(_data(found)))
+            if stopped():
+                raise typer.Exit(INTERRUPTED)
     if failed:
         raise typer.Exit(1)
 
@@ -94,7 +100,8 @@ def _data(found: Any) -> dict[str, Any]:  # noqa: ANN401 - a Solution, whose mod
     }
     if found.reason is not None:
         answer["reason"] = found.reason
-        answer["complete"] = found.complete
+    if not found.complete:
+        answer["complete"] = False
     return answer
 
 

@@ -78,6 +78,11 @@ class Turn:
     ends: str | None = None
 
     @property
+    def is_proven(self) -> bool:
+        """Tell whether it is known what the move threw away; a win keeps whatever there was."""
+        return self.after == WIN or (self.before is not None and self.after is not None)
+
+    @property
     def lost_by(self) -> int:
         """How much the move threw away: 2 a whole win, 1 half a point, 0 nothing that is proven."""
         if self.before is None or self.after is None:
@@ -117,7 +122,7 @@ class Review:
 
     def accuracy(self, parity: int) -> float | None:
         """Return the share of one side's proven moves that kept their value; 0 is Black."""
-        proven = [turn for turn in self.turns if turn.ply % 2 == parity and turn.after is not None]
+        proven = [turn for turn in self.turns if turn.ply % 2 == parity and turn.is_proven]
         if not proven:
             return None
         return sum(turn.lost_by == 0 for turn in proven) / len(proven)
@@ -333,7 +338,10 @@ def review(
         values[ply] = solver.value(positions[ply], Budget(limits, impatient))
         progress(len(positions) - ply, len(positions))
     for_lines = limits if patience is None else replace(limits, seconds=_LINE_SECONDS)
-    turns = [_turn(solver, positions, ply, values, for_lines) for ply in range(len(nodes))]
+    turns = [
+        _turn(solver, positions, ply, values, Budget(for_lines, cancelled))
+        for ply in range(len(nodes))
+    ]
     return Review(tuple(turns))
 
 
@@ -342,7 +350,7 @@ def _turn(
     positions: list[Position],
     ply: int,
     values: dict[int, int | None],
-    limits: Limits,
+    budget: Budget,
 ) -> Turn:
     position, after = positions[ply], positions[ply + 1]
     cell = after.last
@@ -351,7 +359,8 @@ def _turn(
     worth = None if reached is None else -reached
     first_ply = positions[0].ply
     if before is None or worth is None:
-        chance = _chances(position).get(cell) if worth is None else None
+        judged = worth is None and not budget.cancelled()
+        chance = _chances(position).get(cell) if judged else None
         return Turn(first_ply + ply, cell, before, worth, chance)
     if before == worth:
         return Turn(first_ply + ply, cell, before, worth)
@@ -361,7 +370,7 @@ def _turn(
         return Turn(first_ply + ply, cell, before, worth)
     better = known[0]
     reply = position.after(better)
-    line = (better, *solver.line(reply, Budget(limits)))
+    line = (better, *solver.line(reply, budget))
     outcome = rules.outcome(reply)
     ends = None if outcome is None else "+".join(by.value for by in outcome.by)
     leaves = tuple(rules.legal_cells(reply))
@@ -376,11 +385,15 @@ def annotate(game: Game, found: Review) -> Game:
             text = f"not proven; playouts give {turn.chance:.0%}" if turn.chance is not None else ""
         else:
             text = f"{names[turn.after]} with best play"
+        if turn.lost_by > 0:
+            glyph = _BLUNDER if turn.lost_by == WIN - LOSS else _MISTAKE
+            node.glyphs = (*node.glyphs, *((glyph,) if glyph not in node.glyphs else ()))
         if turn.lost_by > 0 and turn.better is not None:
-            node.glyphs = (*node.glyphs, _BLUNDER if turn.lost_by == WIN - LOSS else _MISTAKE)
             text += f"; {format_cell(turn.better)} {names[turn.before or 0]}"
             _add_line(game, node.parent or game.root, turn.line)
-        node.comment = " ".join(part for part in (node.comment, text) if part)
+        # Whoever reviews a reviewed game reads nothing twice.
+        if text not in node.comment:
+            node.comment = f"{node.comment} {text}".strip()
     return game
 
 

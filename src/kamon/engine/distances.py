@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from kamon import rules
 from kamon.engine import kernel
 from kamon.engine.solver import DRAW, WIN, Budget, Solver, plies_left
 from kamon.position import Position, Side
@@ -18,6 +19,8 @@ def measure(solver: Solver, position: Position, value: int, budget: Budget) -> i
     A draw always fills the board. A win is searched for with ever more plies, so the first length
     that is found is the shortest.
     """
+    if rules.outcome(position) is not None:
+        return 0
     if value == DRAW:
         return plies_left(position)
     mover = 0 if position.turn is Side.BLACK else 1

@@ -18,7 +18,9 @@ Compiled code mixes no signed with unsigned numbers, which numba would turn into
 
 import math
 import os
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -46,8 +48,16 @@ CACHED: Final = _can_cache()
 
 
 def is_fresh() -> bool:
-    """Tell whether nothing of this kernel has been compiled on this machine yet."""
-    return not CACHED or not any(CACHE_FOLDER.rglob("kernel.*.nbi"))
+    """Tell whether this kernel has not been compiled here yet, by this Python.
+
+    numba keeps an index for each function, named after its line, and compiles anew where the file
+    is younger.
+    """
+    line = search.py_func.__code__.co_firstlineno  # type: ignore[attr-defined]  # numba's own
+    python = f"py{sys.version_info.major}{sys.version_info.minor}"
+    indices = CACHE_FOLDER.rglob(f"kernel.search-{line}.{python}*.nbi") if CACHED else ()
+    changed = Path(__file__).stat().st_mtime
+    return not any(index.stat().st_mtime >= changed for index in indices)
 
 
 if CACHED:
@@ -58,8 +68,8 @@ try:
     from numba import njit, types
     from numba.core import cgutils
     from numba.extending import intrinsic
-except ImportError:
-    raise EngineMissingError from None
+except ImportError as error:
+    raise EngineMissingError("" if error.name == "numba" else str(error)) from None
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Boards = npt.NDArray[np.uint64]

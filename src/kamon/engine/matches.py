@@ -6,8 +6,10 @@ the pair of games, not the game, is what the statistics count.
 
 import contextlib
 import math
+import os
 import re
 import shlex
+import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +33,8 @@ class Player(Protocol):
     """Whoever chooses moves."""
 
     name: str
+    # Whether the compiled engine must be there, and is worth compiling before the first game.
+    needs_kernel: bool
 
     def new_game(self, seed: int) -> None:
         """Forget the last game. Raises ``EngineStartError`` where that cannot be done."""
@@ -70,6 +74,7 @@ class LevelPlayer:
 
     def __init__(self, name: str, level: int, pace: Pace) -> None:
         self.name = name
+        self.needs_kernel = STRENGTHS[level - 1].needs_kernel
         self._level = level
         self._pace = pace
         self._rng = Random(0)  # noqa: S311 - a match must be repeatable, not secret
@@ -97,6 +102,7 @@ class UctPlayer:
 
     def __init__(self, name: str, playouts: int) -> None:
         self.name = name
+        self.needs_kernel = True
         self._playouts = playouts
         self._rng = Random(0)  # noqa: S311 - as above
 
@@ -108,8 +114,8 @@ class UctPlayer:
         """Play the move that was tried most; of equals, the first."""
         from kamon.engine.thinking import Tree  # noqa: PLC0415 - the easy levels need no kernel
 
-        tree = Tree(position, self._rng.getrandbits(32))
-        tree.grow(self._playouts)
+        tree = Tree(position, self._rng.getrandbits(32), prove=False)
+        tree.grow_until(math.inf, self._playouts)
         visits = tree.visits()
         return max(visits, key=lambda cell: (visits[cell], -cell))
 
@@ -170,6 +176,7 @@ class UgiPlayer:
         grace: float = _GRACE_SECONDS,
     ) -> None:
         self.name = name
+        self.needs_kernel = False
         self._command = list(command)
         self._seconds = seconds
         self._start_seconds = start
@@ -302,8 +309,9 @@ class Process:
         self.kill()
 
     def kill(self) -> None:
-        """End the program at once."""
-        self._popen.kill()
+        """End the program at once, and whatever it has started: the session is its own."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()
         assert self._popen.stdin is not None  # noqa: S101 - as above
         # What could not be sent is of no use any more.

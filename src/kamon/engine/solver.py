@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,12 +32,13 @@ VALUE_NAMES: Final = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 MIB: Final = 1 << 20
 DEFAULT_MEMORY: Final = 512 * MIB
 SMALLEST_TABLE: Final = MIB
+LARGEST_TABLE: Final = 1 << 44
 _NO_LIMIT: Final = 1 << 60
 # The search looks at its stop sign at every node, and we look at the clock this often.
 _POLL_SECONDS: Final = 0.02
 # A move whose value is in the table needs hardly more nodes than this to say so.
 _GLANCE: Final = 1_000
-# A position and all its moves.
+# What was noted of so many positions is kept: of one and all its moves.
 _LEANINGS_KEPT: Final = 16
 
 
@@ -53,10 +54,14 @@ class Limits:
     def __post_init__(self) -> None:
         if self.seconds is not None and not self.seconds > 0:
             raise ValueError(f"a time limit is more than 0 seconds, not {self.seconds}")
-        if self.nodes is not None and self.nodes < 1:
-            raise ValueError(f"a limit in nodes is 1 or more, not {self.nodes}")
+        if self.nodes is not None and not 1 <= self.nodes <= _NO_LIMIT:
+            raise ValueError(f"a limit in nodes is 1 to {_NO_LIMIT:,}, not {self.nodes:,}")
         if self.memory < SMALLEST_TABLE:
             raise ValueError(f"a table needs {SMALLEST_TABLE} bytes or more, not {self.memory}")
+        if self.memory > LARGEST_TABLE:
+            raise ValueError(
+                f"a table has at most {LARGEST_TABLE // MIB:,} MiB, not {self.memory // MIB:,}"
+            )
         if not 1 <= self.threads <= 64:  # noqa: PLR2004 - more than any machine of today needs
             raise ValueError(f"threads are 1 to 64, not {self.threads}")
 
@@ -117,6 +122,9 @@ class Budget:
         self.reason = self.reason or "nodes"
 
 
+Noted = TypeVar("Noted")
+
+
 class Solver:
     """A table for one layout: what one search proves, the next one knows.
 
@@ -134,6 +142,8 @@ class Solver:
         # What is known of how long each side needs for a win; see distances.py.
         self.memos: dict[int, kernel.Memo] = {}
         self._leanings: dict[Position, dict[int, float]] = {}
+        # The move by which a position was proven won or drawn, for those asked for last.
+        self._proofs: dict[Position, int] = {}
 
     # --- Values ---
 
@@ -166,6 +176,7 @@ class Solver:
         stop = np.zeros(1, dtype=np.uint8)
         busy = np.zeros((len(self._stacks), kernel.SIGNS), dtype=np.uint8)
         answers: list[tuple[int, int, int]] = []
+        proofs: list[int] = []
         for stack in self._stacks:
             stack.counter[1] = budget.nodes_left()
 
@@ -182,6 +193,8 @@ class Solver:
             )
             if answer[0] == 0 or answer[1] == 0:
                 answers.append(answer)
+            if answer[0] == 0:
+                proofs.append(_proving_cell(self._stacks[thread]))
             stop[0] = 1
 
         threads = [
@@ -195,6 +208,8 @@ class Solver:
             self._note_leanings(position)
             return None, 0
         me = 0 if position.turn is Side.BLACK else 1
+        if proofs:
+            _note(self._proofs, position, proofs[0])
         phi, _, taint = answers[0]
         return (me if phi == 0 else 1 - me), taint
 
@@ -279,14 +294,13 @@ class Solver:
 
     def _note_leanings(self, position: Position) -> None:
         stack = self._stacks[0]
-        while len(self._leanings) >= _LEANINGS_KEPT:
-            del self._leanings[next(iter(self._leanings))]
-        self._leanings[position] = {
+        leanings = {
             kernel.CELL_OF[int(stack.bit[0, i])]: math.log(
                 (1 + stack.phi[0, i]) / (1 + stack.delta[0, i])
             )
             for i in range(stack.children[0])
         }
+        _note(self._leanings, position, leanings)
 
     def _keeping(
         self, position: Position, value: int, budget: Budget
@@ -299,12 +313,18 @@ class Solver:
         return best, None not in values.values()
 
     def known_best(self, position: Position, value: int) -> tuple[int, ...]:
-        """Return the moves that the table knows to keep the value: at a glance, not by search."""
-        cells = rules.legal_cells(position)
+        """Return moves that are known to keep a value that was just proven, without search.
+
+        The one that proved it is among them, and whatever else a glance at the table tells.
+        """
+        if value == LOSS:
+            return tuple(rules.legal_cells(position))
+        proving = self._proofs.get(position)
         return tuple(
             cell
-            for cell in cells
-            if self.value(position.after(cell), Budget(Limits(nodes=_GLANCE))) == -value
+            for cell in rules.legal_cells(position)
+            if cell == proving
+            or self.value(position.after(cell), Budget(Limits(nodes=_GLANCE))) == -value
         )
 
     def line(self, position: Position, budget: Budget | None = None) -> tuple[int, ...]:
@@ -338,6 +358,20 @@ class Solver:
                 work[cell] = 0 if ended else 1 + budget.nodes - before
         easiest = min if value == WIN else max
         return easiest(work, key=lambda cell: (work[cell], -cell))
+
+
+def _note(notes: dict[Position, Noted], position: Position, noted: Noted) -> None:
+    """Remember something of a position, and forget what was noted first."""
+    while len(notes) >= _LEANINGS_KEPT:
+        del notes[next(iter(notes))]
+    notes[position] = noted
+
+
+def _proving_cell(stack: kernel.Stack) -> int:
+    """Return the move that wins row 0, by a proof that rests on no draw if there is one."""
+    won = [i for i in range(stack.children[0]) if stack.delta[0, i] == 0]
+    best = min(won, key=lambda i: stack.taint[0, i])
+    return kernel.CELL_OF[int(stack.bit[0, best])]
 
 
 def solve(
@@ -397,6 +431,9 @@ def _new_table(memory: int) -> npt.NDArray[np.uint64]:
     try:
         raw = np.zeros(words + 8, dtype=np.uint64)
     except MemoryError:
-        raise ValueError(f"a table of {memory} bytes does not fit in memory") from None
+        raise ValueError(
+            f"a table of {memory // MIB:,} MiB does not fit into the memory of this machine: "
+            "ask for less"
+        ) from None
     offset = (-raw.ctypes.data % 64) // 8
     return raw[offset : offset + words]

@@ -102,22 +102,14 @@ def _candidates(solver: Solver, position: Position, value: int | None) -> list[i
     legal = rules.legal_cells(position)
     if value == LOSS:
         return legal
+    if value is not None:
+        keeping = list(solver.known_best(position, value))
+        ending = [cell for cell in keeping if rules.outcome(position.after(cell)) is not None]
+        return ending or keeping
     glance = Limits(nodes=20, memory=solver.limits.memory)
     values = {cell: solver.value(position.after(cell), Budget(glance)) for cell in legal}
-    if value is not None:
-        keeping = [cell for cell in legal if values[cell] == -value]
-        ending = [cell for cell in keeping if rules.outcome(position.after(cell)) is not None]
-        # A proof that the table has lost since leaves no move known to keep the value: ask again.
-        return ending or keeping or [_keeping_move(position, value)]
     open_moves = [cell for cell in legal if values[cell] != WIN]
     return open_moves or legal
-
-
-def _keeping_move(position: Position, value: int) -> int:
-    solver = Solver(position.layout, Limits(memory=64 * MIB))
-    return next(
-        cell for cell in rules.legal_cells(position) if solver.value(position.after(cell)) == -value
-    )
 
 
 # --- Playouts -------------------------------------------------------------------------------

@@ -422,15 +422,7 @@ class Oracle:
             # Every move loses, and the likeliest one asks most of the opponent.
             self._play_out(_PLAYOUTS_AT_ONCE)
             return self._likeliest(self._legal)
-        cells = sorted(self._legal, key=self._goes_on)
-        # A proof that the table has lost since is worked out again.
-        keeping = (
-            cell
-            for nodes in (_GLANCE, None)
-            for cell in cells
-            if self._solver.value(self._position.after(cell), self._budget(nodes)) == -value
-        )
-        return next(keeping, search.best)
+        return min(self._solver.known_best(self._position, value), key=self._goes_on)
 
     def _goes_on(self, cell: int) -> bool:
         return rules.outcome(self._position.after(cell)) is None
