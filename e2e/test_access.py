@@ -147,7 +147,9 @@ def test_what_the_opponent_did_and_what_may_be_played_is_told(pair: tuple[Guest,
         re.compile(r"^g6, black stone, \w+, \w+, last move$")
     )
     expect(white.cell(CHAIN[1])).to_have_accessible_name(
-        re.compile(rf"^{CHAIN[1]}, \w+, \w+, you may play here$")
+        re.compile(
+            rf"^{CHAIN[1]}, \w+, \w+, you may play here, then your opponent may play: (\w\d ?)+$"
+        )
     )
 
 

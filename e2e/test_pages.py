@@ -145,10 +145,15 @@ def test_text_that_is_no_board_is_refused_in_the_language_of_the_visitor(
     guest.wish()
     guest.choose("board", "own")
     text = guest.page.locator("textarea")
-    for bad in ("nonsense", OWN.replace("E5", "E6"), f"{OWN}A1"):
+    for bad, reason in (
+        ("nonsense", "1 row where 7 are needed"),
+        (OWN.replace("E5", "E6"), "missing: E5"),
+        (f"{OWN}A1", "row 7 has 5 tokens"),
+    ):
         text.fill(bad)
         guest.press(translate("de", "Two at this screen"))
-        expect(guest.alert).to_have_text(translate("de", "That is not a board of 37 tokens."))
+        expect(guest.alert).to_contain_text(translate("de", "That is not a board of 37 tokens."))
+        expect(guest.alert).to_contain_text(reason)
         # What was written is still there to be mended.
         expect(text).to_have_value(bad)
     text.fill(OWN)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kamon.web.app import Services
 
 FRAME_LIMIT: Final = 2_048
+# What a review takes of the budget of thoughts.
+REVIEW_COST: Final = 5
 _messages: Final[TypeAdapter[Any]] = TypeAdapter(SocketMessage)
 
 
@@ -96,8 +98,9 @@ class _Connection:
         self.stop_analysis()
         studies.game_on(message.line)
         review = message.type == "review"
-        self.services.budgets.spend(self.client, "thoughts", 5 if review else 1)
-        seconds = REVIEW_SECONDS if review else STUDY_SECONDS * DEEPER_FACTOR**message.deep
+        deeper = DEEPER_FACTOR**message.deep
+        self.services.budgets.spend(self.client, "thoughts", REVIEW_COST if review else deeper)
+        seconds = REVIEW_SECONDS if review else STUDY_SECONDS * deeper
         question = {"kind": message.type, "line": message.line, "seconds": seconds}
         self.analysis = asyncio.create_task(self._think_aloud(question))
 

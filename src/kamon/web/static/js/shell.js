@@ -52,11 +52,19 @@ document.getElementById("open-settings")?.addEventListener("click", () => {
   dialog.showModal();
 });
 
+/** @param {string} language */
+function speak(language) {
+  remember("kamon-language", language);
+  location.reload();
+}
+
+for (const button of document.querySelectorAll("[data-language]"))
+  button.addEventListener("click", () => speak(/** @type {HTMLElement} */ (button).dataset.language ?? "en"));
+
 form.addEventListener("change", async (event) => {
   const input = /** @type {HTMLInputElement} */ (event.target);
   if (input.name === "language") {
-    remember("kamon-language", input.value);
-    location.reload();
+    speak(input.value);
   } else if (input.name === "theme") {
     remember("kamon-theme", input.value);
     document.documentElement.dataset.theme = input.value;
@@ -97,7 +105,8 @@ export function errorWords(error) {
     "not-your-study": t("This study is somebody else’s. Keep a copy of your own."),
     "engine-failed": t("The engine has failed. Try again."),
     "too-slow": t("That takes too long. Try again later."),
-    "bad-layout": t("That is not a board of 37 tokens."),
+    // Which tokens are wrong only the server's own words tell.
+    "bad-layout": [t("That is not a board of 37 tokens."), error.message && `(${error.message})`].filter(Boolean).join(" "),
     "bad-handover": t("This link has been used already, or is too old."),
     "no-handover": t("A game at one screen stays on that screen."),
     "bad-secret": t("Please allow cookies for this page: they hold your seat."),
