@@ -1,5 +1,6 @@
 """The engine at the command line."""
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -83,12 +84,13 @@ def test_a_bad_line_is_told_in_its_place() -> None:
         ("solve", ["--threads", "0"], "threads are 1 to 64"),
         ("solve", ["--memory", "9999999"], "does not fit into the memory"),
         ("analyse", ["--time", "-1"], "more than 0 seconds"),
+        ("analyse", ["--memory", "9999999"], "does not fit into the memory"),
     ],
 )
 def test_limits_that_make_no_sense_are_wrong_usage(
     command: str, options: list[str], message: str
 ) -> None:
-    result = kamon(command, *options, stdin=LINES[0])
+    result = kamon(command, *options, stdin=LINES[0] if command == "solve" else game_record(1))
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
 
@@ -147,6 +149,31 @@ def test_the_first_interruption_asks_to_stop_and_the_second_ends_the_program() -
         assert stopped()
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+
+
+def test_solve_values_every_move_and_tells_threats_when_asked() -> None:
+    finished = (DATA / "games.txt").read_text().splitlines()[0]
+    options = ("--moves", "--distance", "--memory", "16")
+    result = kamon("solve", *options, stdin=f"{LINES[0]}\n{finished}")
+    answer, over = map(json.loads, result.stdout.splitlines())
+    moves = answer["moves"]
+    keeping = [move["move"] for move in moves if move["value"] == answer["value"]]
+    assert sorted(keeping) == sorted(answer["best"])
+    assert moves[0]["distance"] == answer["distance"]
+    assert set(answer["threats"]) == {"mover", "opponent"}
+    assert over["moves"] == []
+
+
+def test_after_an_interruption_no_other_position_is_solved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = contextlib.nullcontext(lambda: True)
+    monkeypatch.setattr("kamon.cli.solve.stopped_by_hand", lambda: asked)
+    lines = "\n".join([format_layout(Layout.shuffled(1))] * 3)
+    result = kamon("solve", "--memory", "16", stdin=lines)
+    assert result.exit_code == shared.INTERRUPTED
+    (answer,) = map(json.loads, result.stdout.splitlines())
+    assert answer["reason"] == "cancelled"
 
 
 def test_solve_that_is_interrupted_says_what_is_proven() -> None:

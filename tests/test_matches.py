@@ -366,6 +366,17 @@ def games_in(path: Path) -> list[Game]:
         return list(read_records(stream))
 
 
+def test_the_engine_is_compiled_before_a_match_that_needs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prepared = []
+    monkeypatch.setattr("kamon.cli.match.prepare", lambda: prepared.append(True))
+    assert kamon_match("level:1", "level:2", "--games", "1").exit_code == 0
+    assert not prepared
+    assert kamon_match("level:1", "uct:20", "--games", "1").exit_code == 0
+    assert prepared == [True]
+
+
 def test_a_match_tells_its_boards_and_its_score_and_keeps_its_games(tmp_path: Path) -> None:
     path = tmp_path / "games.pgn"
     result = kamon_match("level:2", "level:1", "--games", "4", "--seed", "3", "--output", path)

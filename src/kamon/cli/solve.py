@@ -20,6 +20,7 @@ from kamon.cli.engine import (
 from kamon.cli.files import SourceFile, open_source, read_games
 from kamon.errors import KamonError
 from kamon.notation import format_cell
+from kamon.position import Position
 
 EXAMPLES = """Examples:
 
@@ -45,6 +46,12 @@ def run(  # noqa: PLR0913 - each is an option that people type
             "--value-only", help="Find only the best moves that the value takes, and no line."
         ),
     ] = False,
+    moves: Annotated[
+        bool,
+        typer.Option(
+            "--moves", help="Also value every legal move, and tell what either side threatens."
+        ),
+    ] = False,
 ) -> None:
     """Solve positions exactly, as JSON.
 
@@ -54,7 +61,7 @@ def run(  # noqa: PLR0913 - each is an option that people type
     cannot be read gives {"error": ..., "line": N} in its place, and exit status 1. Ctrl-C ends the
     work, and what is proven by then is written.
     """
-    from kamon.engine.solver import MIB, Limits, solve  # noqa: PLC0415 - the kernel is slow to load
+    from kamon.engine.solver import MIB, Budget, Limits, Solver  # noqa: PLC0415 - loads slowly
 
     try:
         limits = Limits(time, nodes, memory * MIB, threads)
@@ -70,21 +77,33 @@ def run(  # noqa: PLR0913 - each is an option that people type
                 continue
             with _progress(number) as progress:
                 try:
-                    found = solve(
-                        game.position,
-                        limits,
-                        moves=not value_only,
-                        distance=distance,
-                        progress=progress,
-                        cancelled=stopped,
-                    )
+                    solver = Solver(game.layout, limits)
                 except ValueError as error:
                     raise typer.BadParameter(str(error)) from None
-            typer.echo(json.dumps(_data(found)))
+                position = game.position
+                budget = Budget(limits, stopped, progress)
+                found = solver.solve(
+                    position, budget=budget, moves=not value_only, distance=distance
+                )
+                answer = _data(found)
+                if moves:
+                    budget = Budget(limits, stopped, progress)
+                    answer |= _moves(solver, position, budget, distance=distance)
+            typer.echo(json.dumps(answer))
             if stopped():
                 raise typer.Exit(INTERRUPTED)
     if failed:
         raise typer.Exit(1)
+
+
+def _moves(solver: Any, position: Position, budget: Any, *, distance: bool) -> dict[str, Any]:  # noqa: ANN401 - as below
+    from kamon.engine.analysis import threats, value_moves  # noqa: PLC0415 - as below
+
+    valued = value_moves(solver, position, budget, distance=distance)
+    return {
+        "moves": [move.data() for move in valued],
+        "threats": threats(position).data(),
+    }
 
 
 def _data(found: Any) -> dict[str, Any]:  # noqa: ANN401 - a Solution, whose module loads numba

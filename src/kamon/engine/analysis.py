@@ -56,6 +56,13 @@ class Threats:
     mover: tuple[int, ...]
     opponent: tuple[int, ...]
 
+    def data(self) -> dict[str, list[str]]:
+        """Turn it into plain values for JSON."""
+        return {
+            "mover": [format_cell(cell) for cell in self.mover],
+            "opponent": [format_cell(cell) for cell in self.opponent],
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:

@@ -251,6 +251,9 @@ class Solver:
         distance: bool = False,
     ) -> Solution:
         """Answer everything that is asked for, as far as the limits allow."""
+        over = _value_of_end(position)
+        if over is not None:
+            return Solution(over, distance=0)
         budget = budget or Budget(self.limits)
         value = self.value(position, budget)
         nodes, seconds = budget.nodes, budget.seconds
@@ -385,12 +388,8 @@ def solve(
 ) -> Solution:
     """Solve one position. Whoever solves several of one layout keeps a ``Solver``."""
     limits = limits or Limits()
-    budget = Budget(limits, cancelled, progress)
-    over = _value_of_end(position)
-    if over is not None:
-        return Solution(over, distance=0)
     return Solver(position.layout, limits).solve(
-        position, budget=budget, moves=moves, distance=distance
+        position, budget=Budget(limits, cancelled, progress), moves=moves, distance=distance
     )
 
 
