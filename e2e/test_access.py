@@ -237,6 +237,20 @@ def test_a_game_is_played_by_touch(guests: Guests) -> None:
     guest.sees(CHAIN[:3])
 
 
+def test_a_finger_that_rests_on_a_cell_looks_and_does_not_play(guests: Guests) -> None:
+    guest = guests.come(PHONE, has_touch=True, is_mobile=True)
+    guest.go(guest.set_up("self", CHAIN[:1], seed=str(CHAIN_SEED)))
+    cell = guest.cell(CHAIN[1])
+    for event in ("pointerenter", "pointerdown"):
+        cell.dispatch_event(event, {"pointerType": "touch", "bubbles": True})
+    expect(guest.page.locator(".mark-reply").first).to_be_visible()
+    guest.page.wait_for_timeout(600)
+    cell.dispatch_event("click")
+    expect(cell.locator(".stone")).to_have_count(0)
+    cell.tap()
+    expect(cell.locator(".stone")).to_be_attached()
+
+
 # --- Without movement -----------------------------------------------------------------------
 
 MOVEMENT = "() => document.getAnimations().map(each => each.animationName)"

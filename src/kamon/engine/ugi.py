@@ -312,6 +312,7 @@ _PLAYOUTS_PER_NODE: Final = 2
 _PLAYOUTS_AT_ONCE: Final = 1_000
 # More of them tell nothing new; from then on all goes into the proof.
 _PLAYOUTS_IN_ALL: Final = 1_000_000
+_MANY: Final = 100_000
 # What the search has proved stands in its table: a few nodes tell.
 _GLANCE: Final = 20
 # As in ``thinking``, where it was measured.
@@ -402,7 +403,14 @@ class Oracle:
         return self._solver.value(self._position.after(cell), self._budget(_GLANCE)) == WIN
 
     def _likeliest(self, cells: Sequence[int]) -> int:
-        """Choose by what the proof leans to and what the playouts won; of none, among all."""
+        """Choose by what the proof leans to and what the playouts won; of none, among all.
+
+        After very many playouts, how often a move was tried says more than either, as in
+        ``thinking``.
+        """
+        if self._playouts >= _MANY:
+            visits = self._tree.visits()
+            return max(cells or self._legal, key=lambda cell: (visits.get(cell, 0), -cell))
         chances = self._tree.chances()
 
         def promise(cell: int) -> tuple[float, int]:

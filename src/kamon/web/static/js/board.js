@@ -90,6 +90,9 @@ function drawMark(cell, mark) {
   return svg`<g class="value ${mark.kind} ${mark.best ? "best" : ""}" transform="translate(${x} ${y + 31})"><rect x="-21" y="-12" width="42" height="24" rx="12"/><text y="6">${mark.text}</text></g>`;
 }
 
+/** So many milliseconds make a tap a look. */
+const LOOK = 450;
+
 export class KamonBoard extends HTMLElement {
   constructor() {
     super();
@@ -104,12 +107,22 @@ export class KamonBoard extends HTMLElement {
     /** @type {string | null} */ this.resting = null;
     this.typed = "";
     /** @type {string | null} */ this.landed = null;
+    /** When a finger came down, in milliseconds; 0 for whatever is no finger. */ this.touched = 0;
   }
 
   connectedCallback() {
-    this.addEventListener("keydown", (event) => this.#key(event));
-    this.addEventListener("pointerleave", () => this.#rest(null));
+    this.onkeydown = (/** @type {KeyboardEvent} */ event) => this.#key(event);
+    this.onpointerleave = () => this.#rest(null);
+    this.onpointerdown = (/** @type {PointerEvent} */ event) => { this.touched = event.pointerType === "touch" ? Date.now() : 0; };
     this.update();
+  }
+
+  /** A tap plays. A finger that rests on a cell looks at what the move would allow, and plays nothing. @param {string} cell */
+  #press(cell) {
+    this.cursor = cell;
+    const looked = this.touched && Date.now() - this.touched > LOOK;
+    this.touched = 0;
+    if (!looked) this.#play(cell);
   }
 
   /** Show what the properties say now. */
@@ -224,7 +237,7 @@ export class KamonBoard extends HTMLElement {
               <g transform="scale(.74)">${drawToken(token, this.edition)}</g></g>`;
     return svg`<g class=${classes} data-cell=${name} role="gridcell" tabindex=${this.ariaHidden === "true" ? nothing : name === this.cursor ? 0 : -1}
         transform="translate(${x} ${y})" aria-label=${this.#say(board, name, stone, token, legal)}
-        @click=${() => { this.cursor = name; this.#play(name); }}
+        @click=${() => this.#press(name)} @contextmenu=${(/** @type {Event} */ event) => { if (this.touched) event.preventDefault(); }}
         @pointerenter=${() => this.#rest(name)} @focus=${() => { this.cursor = name; this.#rest(name); }}>
       <polygon class="ground" points=${HEX.cell}/>
       <g class="content">${content}</g>
