@@ -164,7 +164,7 @@ def test_whoever_opens_another_position_can_go_back_to_the_study_before(guest: G
     expect(guest.page.locator(".tree")).to_have_text(re.compile(rf"^\s*1\. {cell}\s*$"))
 
 
-def test_a_finished_game_is_reviewed_and_the_better_move_played(guest: Guest) -> None:
+def test_a_finished_game_is_reviewed_and_the_better_move_played(guest: Guest, audit: Audit) -> None:
     layout, *moves = line_of("games.txt", 3).split()
     guest.go(guest.set_up("self", moves, layout=layout))
     guest.press("Review this game")
@@ -174,6 +174,7 @@ def test_a_finished_game_is_reviewed_and_the_better_move_played(guest: Guest) ->
     expect(guest.page.locator(".review ul.plain li")).to_have_count(2)
     guest.page.get_by_text("Move by move").click()
     expect(guest.page.locator(".standings li")).to_have_count(len(moves))
+    assert audit(guest.page) == []
     points = guest.page.locator(".turning-points li")
     expect(points.first).to_be_visible()
     text = points.first.inner_text()

@@ -14,7 +14,7 @@ import typer
 
 from kamon import Layout, Position, Side, format_cell, format_position, legal_cells, parse_line
 from kamon.cli import ugi as command
-from kamon.engine import levels, thinking, ugi
+from kamon.engine import kernel, levels, thinking, ugi
 from kamon.engine.solver import MIB, Limits, Solver
 from kamon.engine.ugi import NO_MOVE, Options, Search, Session, Task, read_option, read_task
 from kamon.errors import EngineMissingError
@@ -110,6 +110,7 @@ def test_the_kernel_is_made_ready_before_it_is_needed(monkeypatch: pytest.Monkey
         asked.append(level)
         return 0
 
+    monkeypatch.setattr(kernel, "is_fresh", lambda: False)
     monkeypatch.setattr(levels, "choose", choose)
     talk = Talk("setoption name Level value 3", "isready")
     assert asked == []
@@ -118,10 +119,19 @@ def test_the_kernel_is_made_ready_before_it_is_needed(monkeypatch: pytest.Monkey
     assert talk.heard == ["readyok"] * 3
 
 
+def test_whoever_waits_for_the_compiler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "is_fresh", lambda: True)
+    monkeypatch.setattr(levels, "choose", lambda *_, **__: 0)
+    told, ready = Talk().say("isready")
+    assert told.startswith("info string compiling the engine")
+    assert ready == "readyok"
+
+
 def test_what_keeps_the_kernel_from_being_ready_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def choose(*_: object, **__: float) -> int:
         raise EngineMissingError
 
+    monkeypatch.setattr(kernel, "is_fresh", lambda: False)
     monkeypatch.setattr(levels, "choose", choose)
     error, ready = Talk().say("isready")
     assert error.startswith("info string error: the engine needs numba")

@@ -520,6 +520,10 @@ class Session:
         if self._is_warm:
             return
         try:
+            from kamon.engine import kernel  # noqa: PLC0415 - the easy levels need none
+
+            if kernel.is_fresh():
+                self._say("info string compiling the engine, which takes about 20 seconds")
             levels.choose(start_position(), self._options.level, seed=0, scale=0.001)
             self._is_warm = True
         except Exception as error:  # noqa: BLE001 - where the kernel is missing, the easy levels play
