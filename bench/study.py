@@ -103,7 +103,10 @@ def main() -> None:
     print("| what | measured | target |\n|---|---|---|")
     for ply, target in ((12, "1 s"), (10, "10 s")):
         known = [seconds_to_know(line) for line in lines(f"ply{ply}.txt", options.positions)]
-        for what, times in zip(("value", "length"), zip(*known, strict=True), strict=True):
+        for what, times in (
+            ("value", [each[0] for each in known]),
+            ("length", [each[1] for each in known]),
+        ):
             told = f"{median(times):.2f} s, the longest {max(times):.1f} s"
             goal = target if what == "value" else ""
             print(f"| ply {ply}, the {what} of every legal move, median | {told} | {goal} |")
