@@ -119,6 +119,17 @@ def test_the_kernel_is_made_ready_before_it_is_needed(monkeypatch: pytest.Monkey
     assert talk.heard == ["readyok"] * 3
 
 
+def test_after_many_playouts_the_move_that_was_tried_most_is_played(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ugi, "_MANY", 1)
+    monkeypatch.setattr(thinking.Tree, "visits", lambda _: {cell: cell for cell in range(37)})
+    position = Position(Layout.shuffled(0))
+    assert Talk().ask("position startpos", "go nodes 3000") == format_cell(
+        max(legal_cells(position))
+    )
+
+
 def test_whoever_waits_for_the_compiler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "is_fresh", lambda: True)
     monkeypatch.setattr(levels, "choose", lambda *_, **__: 0)
