@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -191,6 +192,7 @@ def test_solve_that_is_interrupted_says_what_is_proven() -> None:
         process.stdin.write(f"{LINES[0]}\n{format_layout(Layout.shuffled(1))}\n{LINES[1]}\n")
         process.stdin.close()
         assert json.loads(process.stdout.readline())["value"] is not None
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         answer = json.loads(process.stdout.readline())
         assert (answer["value"], answer["reason"]) == (None, "cancelled")
