@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -134,12 +133,18 @@ def test_the_first_use_says_that_it_compiles(
     assert "every time: the cache folder cannot be written" in capsys.readouterr().err
 
 
-def test_what_is_compiled_once_is_not_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    shared.prepare.cache_clear()
-    shared.prepare()
-    assert kernel.is_fresh() is not kernel.CACHED
+def test_what_is_compiled_once_is_not_fresh(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kernel, "CACHED", True)
+    monkeypatch.setattr(kernel, "CACHE_FOLDER", tmp_path)
+    assert kernel.is_fresh()
+    for told in (True, False):
+        shared.prepare.cache_clear()
+        shared.prepare()
+        assert ("Compiling" in capsys.readouterr().err) is told
     # Another Python has nothing of ours.
-    monkeypatch.setattr("sys.version_info", SimpleNamespace(major=3, minor=99))
+    monkeypatch.setattr("sys.version", "3.99")
     assert kernel.is_fresh()
 
 

@@ -16,6 +16,8 @@ Compiled code mixes no signed with unsigned numbers, which numba would turn into
 ``u64`` and everything that counts is an ``int``.
 """
 
+import contextlib
+import hashlib
 import math
 import os
 import sys
@@ -48,16 +50,21 @@ CACHED: Final = _can_cache()
 
 
 def is_fresh() -> bool:
-    """Tell whether this kernel has not been compiled here yet, by this Python.
+    """Tell whether this kernel has not been compiled here yet, as far as we know."""
+    return not CACHED or not _stamp().exists()
 
-    numba keeps an index for each function, named after its line, and compiles anew where the file
-    is younger.
-    """
-    line = search.py_func.__code__.co_firstlineno  # type: ignore[attr-defined]  # numba's own
-    python = f"py{sys.version_info.major}{sys.version_info.minor}"
-    indices = CACHE_FOLDER.rglob(f"kernel.search-{line}.{python}*.nbi") if CACHED else ()
-    changed = Path(__file__).stat().st_mtime
-    return not any(index.stat().st_mtime >= changed for index in indices)
+
+def note_compiled() -> None:
+    """Remember that what every search needs has been compiled."""
+    if CACHED:
+        with contextlib.suppress(OSError):
+            _stamp().touch()
+
+
+def _stamp() -> Path:
+    """Name the file that stands for this kernel here, compiled by this Python and numba."""
+    what = f"{__file__} {sys.version} {numba_version}".encode() + Path(__file__).read_bytes()
+    return CACHE_FOLDER / f"compiled-{hashlib.sha256(what).hexdigest()[:16]}"
 
 
 if CACHED:
@@ -65,6 +72,7 @@ if CACHED:
 
 try:
     # Not before this line: numba reads where to cache when it is imported.
+    from numba import __version__ as numba_version
     from numba import njit, types
     from numba.core import cgutils
     from numba.extending import intrinsic

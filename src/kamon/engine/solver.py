@@ -397,6 +397,7 @@ def warm_up() -> None:
     """Compile or load what every search needs, so that no clock runs meanwhile."""
     layout = Layout.shuffled(0)
     Solver(layout, Limits(memory=SMALLEST_TABLE, nodes=100)).solve(Position(layout))
+    kernel.note_compiled()
 
 
 def _value_of_end(position: Position) -> int | None:

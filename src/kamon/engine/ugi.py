@@ -525,6 +525,7 @@ class Session:
             if kernel.is_fresh():
                 self._say("info string compiling the engine, which takes about 20 seconds")
             levels.choose(start_position(), self._options.level, seed=0, scale=0.001)
+            kernel.note_compiled()
             self._is_warm = True
         except Exception as error:  # noqa: BLE001 - where the kernel is missing, the easy levels play
             self._say(f"info string error: {_one_line(error)}")
