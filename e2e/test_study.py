@@ -42,6 +42,16 @@ def tree(guest: Guest) -> str:
     return " ".join(guest.page.locator(".tree").inner_text().split())
 
 
+def begin_study(guest: Guest) -> str:
+    """Play something on a new board, and tell where."""
+    guest.go("/study")
+    first = guest.page.locator(".cell.legal").first
+    cell = first.get_attribute("data-cell") or ""
+    first.click()
+    expect(guest.page.locator(".tree")).to_contain_text(cell)
+    return cell
+
+
 def test_every_move_gets_its_exact_value_as_it_is_proven(guest: Guest) -> None:
     line = line_of("ply20.txt")
     open_line(guest, line)
@@ -121,11 +131,7 @@ def test_variations_comments_and_the_main_line_are_kept_and_shared(guests: Guest
 
 
 def test_a_draft_is_not_lost_by_a_reload(guest: Guest) -> None:
-    guest.go("/study")
-    first = guest.page.locator(".cell.legal").first
-    cell = first.get_attribute("data-cell") or ""
-    first.click()
-    expect(guest.page.locator(".tree")).to_contain_text(cell)
+    cell = begin_study(guest)
     guest.go("/study")
     expect(guest.page.locator(".tree")).to_contain_text(cell)
 
@@ -151,16 +157,22 @@ def test_changes_to_a_kept_study_are_not_lost_and_it_is_found_again(guest: Guest
 
 
 def test_whoever_opens_another_position_can_go_back_to_the_study_before(guest: Guest) -> None:
-    guest.go("/study")
-    first = guest.page.locator(".cell.legal").first
-    cell = first.get_attribute("data-cell") or ""
-    first.click()
-    expect(guest.page.locator(".tree")).to_contain_text(cell)
+    cell = begin_study(guest)
     guest.page.get_by_text("Open another position").click()
     guest.page.locator("#pasted").fill(f"{BOARD} {' '.join(CHAIN[:3])}")
     guest.press("Open")
     expect(guest.page.locator(".tree")).to_contain_text(CHAIN[2])
     guest.press("Back to the study before")
+    expect(guest.page.locator(".tree")).to_have_text(re.compile(rf"^\s*1\. {cell}\s*$"))
+
+
+def test_keeping_one_study_does_not_lose_the_draft_of_another(guest: Guest) -> None:
+    cell = begin_study(guest)
+    open_line(guest, f"{BOARD} {CHAIN[0]}")
+    guest.page.get_by_text("Keep and share").click()
+    guest.press("Keep this study")
+    guest.page.wait_for_url("**/study/*")
+    guest.go("/study")
     expect(guest.page.locator(".tree")).to_have_text(re.compile(rf"^\s*1\. {cell}\s*$"))
 
 

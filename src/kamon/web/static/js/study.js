@@ -42,7 +42,8 @@ let mine = true;
 let changed = false;
 /** Is the draft in the browser of this study? */
 let drafted = false;
-let copied = false;
+/** The address that was copied last. */
+let copied = "";
 let message = "";
 let problem = "";
 /** @type {Arrangement | null} */
@@ -190,8 +191,10 @@ function keepDraft() {
   } catch { /* A browser that keeps nothing still studies. */ }
 }
 
+/** What has just been saved needs no draft; one of another study stays. */
 function dropDraft() {
-  try { localStorage.removeItem(kept && mine ? `${DRAFT}-${kept}` : DRAFT); } catch { /* as above */ }
+  if (drafted || (kept && mine))
+    try { localStorage.removeItem(kept && mine ? `${DRAFT}-${kept}` : DRAFT); } catch { /* as above */ }
 }
 
 /** @param {import("./types").Study} study @param {boolean} [atEnd] Look at the end of its main line, not at its start. */
@@ -369,7 +372,7 @@ function sharePanel() {
     <label>${t("Title")} <input type="text" maxlength="80" .value=${tree.study.title} @input=${(/** @type {Event} */ event) => { tree.study.title = /** @type {HTMLInputElement} */ (event.target).value; touch(); update(); }}></label>
     <div class="row">${button(kept && mine ? t("Save") : kept ? t("Keep a copy of my own") : t("Keep this study"), keep, "primary")}${kept && mine && changed ? html`<span class="small">${t("not saved yet")}</span>` : nothing}</div>
     <p class="row"><input type="text" readonly .value=${address} aria-label=${t("Address")} @focus=${(/** @type {Event} */ event) => /** @type {HTMLInputElement} */ (event.target).select()}>
-      ${button(copied ? t("Copied.") : t("Copy"), async () => { copied = await copyText(address, root.querySelector(".share input[readonly]")); live.textContent = copied ? t("Copied.") : ""; update(); })}</p>
+      ${button(copied === address ? t("Copied.") : t("Copy"), async () => { copied = await copyText(address, root.querySelector(".share input[readonly]")) ? address : ""; live.textContent = copied ? t("Copied.") : ""; update(); })}</p>
     <p class="row">${button(t("Save as PGN"), saveRecord)}
       <a class="button quiet" href="/api/picture.svg?line=${line}${look}" download="kamon.svg">SVG</a>
       <a class="button quiet" href="/api/picture.png?line=${line}${look}" download="kamon.png">PNG</a>
