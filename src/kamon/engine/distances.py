@@ -26,7 +26,7 @@ def measure(solver: Solver, position: Position, value: int, budget: Budget) -> i
     mover = 0 if position.turn is Side.BLACK else 1
     attacker = mover if value == WIN else 1 - mover
     if attacker not in solver.memos:
-        solver.memos[attacker] = kernel.new_memo(_MEMO_ENTRIES)
+        solver.memos[attacker] = kernel.new_memo(_MEMO_ENTRIES, solver.table, solver.locks)
     stack, memo = kernel.new_stack(), solver.memos[attacker]
     # The winner makes the last move, so the length is odd for the one and even for the other.
     for plies in range(1 if value == WIN else 2, plies_left(position) + 1, 2):
@@ -53,11 +53,7 @@ def _forced(
     answers: list[int] = []
 
     def run() -> None:
-        answers.append(
-            kernel.forced(
-                solver.ground, stack, memo, solver.table, solver.locks, attacker, plies, stop
-            )
-        )
+        answers.append(kernel.forced(solver.ground, stack, memo, attacker, plies, stop))
 
     solver.wait([threading.Thread(target=run, daemon=True)], stop, budget, [stack])
     if answers[0] < 0:

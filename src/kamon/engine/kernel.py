@@ -1431,19 +1431,26 @@ def set_root(
 
 
 class Memo(NamedTuple):
-    """What is known of forced wins: up to which length there is none, from which there is one."""
+    """What is known of forced wins: up to which length there is none, from which there is one.
+
+    Beside it the solver's table, which says who wins and so what to try first.
+    """
 
     key: Boards
     none_within: Ints
     some_within: Ints
+    table: Boards
+    locks: Ints
 
 
-def new_memo(entries: int) -> Memo:
-    """Make an empty memo with a power of two of entries."""
+def new_memo(entries: int, table: Boards, locks: Ints) -> Memo:
+    """Make an empty memo with a power of two of entries, beside a solver's table."""
     return Memo(
         np.zeros(entries, dtype=np.uint64),
         np.zeros(entries, dtype=np.int64),
         np.zeros(entries, dtype=np.int64),
+        table,
+        locks,
     )
 
 
@@ -1463,8 +1470,6 @@ def forced(
     ground: Ground,
     s: Stack,
     memo: Memo,
-    table: Boards,
-    locks: Ints,
     attacker: int,
     plies: int,
     stop: Signs,
@@ -1472,13 +1477,13 @@ def forced(
     """Tell whether the attacker can force a win from row 0 within so many plies: 1 yes, 0 no.
 
     -1 where ``stop[0]`` was set or the nodes allowed ran out. Moves that the attacker may not
-    afford, and defences that lose at once, are left out; all else is tried. The solver's ``table``
+    afford, and defences that lose at once, are left out; all else is tried. The solver's table
     only says in which order.
     """
     moves = np.zeros(_DEPTH, dtype=np.uint64)
     ranks = np.zeros((_DEPTH, 64), dtype=np.int64)
     d = 0
-    answer = _open(ground, s, memo, table, locks, 0, attacker, plies, moves, ranks)
+    answer = _open(ground, s, memo, 0, attacker, plies, moves, ranks)
     while True:
         left = plies - d
         if answer == _OPEN and moves[d] == _ZERO:
@@ -1492,7 +1497,7 @@ def forced(
             _place(ground, s, d, bit)
             _winning_after(s.stones[d + 1, s.side[d]], s.free[d + 1], s.after[d + 2])
             d += 1
-            answer = _open(ground, s, memo, table, locks, d, attacker, left - 1, moves, ranks)
+            answer = _open(ground, s, memo, d, attacker, left - 1, moves, ranks)
             continue
         if d == 0:
             return answer
@@ -1508,8 +1513,6 @@ def _open(
     ground: Ground,
     s: Stack,
     memo: Memo,
-    table: Boards,
-    locks: Ints,
     d: int,
     attacker: int,
     left: int,
@@ -1537,7 +1540,7 @@ def _open(
         moves[d] = legal & ~s.poison[d, attacker]
     if moves[d] == _ZERO:
         return _NO if me == attacker else _YES
-    return _sift(ground, s, memo, table, locks, d, attacker, left, moves, ranks[d])
+    return _sift(ground, s, memo, d, attacker, left, moves, ranks[d])
 
 
 @compiled
@@ -1557,8 +1560,6 @@ def _sift(
     ground: Ground,
     s: Stack,
     memo: Memo,
-    table: Boards,
-    locks: Ints,
     d: int,
     attacker: int,
     left: int,
@@ -1574,7 +1575,7 @@ def _sift(
         key = _hashed(s.key[d] + ground.weight[bit] * u64(me + 1), bit)
         answer = _recall(memo, key, left - 1)
         if answer == _OPEN:
-            data = _fetch(table, locks, key)
+            data = _fetch(memo.table, memo.locks, key)
             rank[bit] = _stubbornness(ground, s, d, bit)
             if me == attacker:
                 rank[bit] -= _SURE if _is_refuted(data) else 0

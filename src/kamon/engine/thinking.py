@@ -9,7 +9,7 @@ import numpy as np
 from kamon import rules
 from kamon.engine import kernel
 from kamon.engine.judgement import log_odds
-from kamon.engine.solver import DRAW, LOSS, MIB, WIN, Budget, Limits, Solver
+from kamon.engine.solver import DRAW, MIB, WIN, Budget, Limits, Solver
 from kamon.engine.strengths import STRENGTHS, Strength
 from kamon.position import Position
 
@@ -99,13 +99,11 @@ def _candidates(solver: Solver, position: Position, value: int | None) -> list[i
 
     What the search has proved stands in its table, so a node or two for each move tells.
     """
-    legal = rules.legal_cells(position)
-    if value == LOSS:
-        return legal
     if value is not None:
         keeping = list(solver.known_best(position, value))
         ending = [cell for cell in keeping if rules.outcome(position.after(cell)) is not None]
         return ending or keeping
+    legal = rules.legal_cells(position)
     glance = Limits(nodes=20, memory=solver.limits.memory)
     values = {cell: solver.value(position.after(cell), Budget(glance)) for cell in legal}
     open_moves = [cell for cell in legal if values[cell] != WIN]
