@@ -3,6 +3,7 @@
 import itertools
 import xml.etree.ElementTree as ET
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -44,6 +45,7 @@ def anyio_backend() -> str:
 @pytest.fixture
 async def http() -> AsyncIterator[httpx.AsyncClient]:
     app = FastAPI()
+    app.state.services = SimpleNamespace(base_url=lambda request: str(request.base_url))
     app.include_router(rulebook.router)
     app.add_exception_handler(RoomError, web._room_error)
     app.add_exception_handler(RequestValidationError, web._validation_error)

@@ -36,8 +36,8 @@ def run(
     """Review games: the moves that threw something away.
 
     Reads PGN records and writes them with glyphs, comments and the better lines as variations, or
-    one JSON object a game. What could not be proven in the time
-    is told as its chance in trial games.
+    one JSON object a game. What could not be proven in the time is told as its chance in trial
+    games.
     """
     from kamon.engine.analysis import annotate, review  # noqa: PLC0415 - the kernel loads slowly
     from kamon.engine.solver import MIB, Limits  # noqa: PLC0415

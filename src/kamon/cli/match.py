@@ -9,7 +9,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from kamon.cli.engine import prepare
+from kamon.cli.engine import INTERRUPTED, prepare
 from kamon.cli.files import reason
 from kamon.engine.matches import (
     EngineStartError,
@@ -32,7 +32,6 @@ EXAMPLES = """Examples:
   kamon match level:8 uct:10000 --games 20 --seed 1 --output games.pgn
   kamon match level:7 'ugi:./my-engine --fast' --games 50 --movetime 0.5"""
 
-_INTERRUPTED = 130
 _GAMES = 1_000_000
 
 
@@ -121,7 +120,7 @@ def _play(players: tuple[Player, Player], games: int, seed: int, stream: TextIO 
             score = score.plus(finished)
             _tell(finished, score, games)
     except KeyboardInterrupt:
-        status = _INTERRUPTED
+        status = INTERRUPTED
     except (EngineStartError, EngineMissingError) as error:
         typer.echo(f"kamon: {error}", err=True)
         status = 1

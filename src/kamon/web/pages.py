@@ -8,7 +8,7 @@ import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import segno
 from fastapi import APIRouter, Request
@@ -99,16 +99,10 @@ def render(request: Request, name: str, status: int = 200, **values: Any) -> HTM
         max_age=identity.COOKIE_AGE,
         httponly=True,
         samesite="lax",
-        secure=_is_encrypted(request),
+        # Where TLS ends at a proxy, the public address tells.
+        secure=request.app.state.services.base_url(request).startswith("https:"),
     )
     return response
-
-
-def _is_encrypted(request: Request) -> bool:
-    """Tell whether the browser sees TLS, which may end at a proxy that does not say so."""
-    services = getattr(request.app.state, "services", None)
-    public = (services.settings.public_url if services else None) or str(request.url)
-    return urlsplit(public).scheme == "https"
 
 
 def missing(request: Request) -> Response:

@@ -63,7 +63,8 @@ class _Painter(Worker):
                 _log.warning("a picture has taken too long: %s", question)
                 break
             except (EOFError, OSError):
-                _log.warning("the process that draws has died")
+                if not self.closed:
+                    _log.warning("the process that draws has died, and is replaced")
         raise RoomError("too-slow", "the picture takes too long; try again")
 
 
@@ -262,11 +263,8 @@ async def draw_card(request: Request, wish: Annotated[_Wish, Query()]) -> Respon
 
 
 async def _answer(request: Request, wish: _Wish, kind: Kind) -> Response:
-    budgets, client, studio = (
-        request.app.state.services.budgets,
-        client_of(request),
-        studio_of(request.app),
-    )
+    budgets, client = request.app.state.services.budgets, client_of(request)
+    studio = studio_of(request.app)
     budgets.spend(client, "pictures")
     question = wish.question(kind)
     if kind in DEAR and studio.cache.get(question) is None:

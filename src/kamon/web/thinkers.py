@@ -96,6 +96,7 @@ class Thinkers:
         """Think about a room if it is the computer's turn; one thought a room at a time."""
         if not room.computer_to_move():
             self._wanted.pop(room.id, None)
+            self._failures.pop(room.id, None)
             return
         if self._wanted.get(room.id) == room.board_number:
             return

@@ -26,7 +26,7 @@ class Worker:
         self._work = work
         self.process: BaseProcess | None = None
         self._pipe: Connection | None = None
-        self._closed = False
+        self.closed = False
         self._lock = threading.Lock()
 
     def send(self, message: Any) -> None:  # noqa: ANN401 - whatever the work understands
@@ -59,7 +59,7 @@ class Worker:
         ours, theirs = _spawn.Pipe()
         process = _spawn.Process(target=self._work, args=(theirs,), daemon=True)
         with self._lock:
-            if self._closed:
+            if self.closed:
                 raise EOFError
             process.start()
             self.process, self._pipe = process, ours
@@ -81,5 +81,5 @@ class Worker:
     def close(self) -> None:
         """End the process for good: whoever says something to it from now on gets an error."""
         with self._lock:
-            self._closed = True
+            self.closed = True
         self.stop()
