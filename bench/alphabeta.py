@@ -2,7 +2,7 @@
 
 Legal moves in the order of the cells, the table's move before them, three values. It is meant to be
 plain, not poor: the key is exact, a win in one is taken without search, and the code is compiled
-and woven together like the kernel's. A node is a position entered; moves that win at once are not.
+and inlined like the kernel's. A node is a position entered; moves that win at once are not.
 
 As a second, harder yardstick it can be ``ordered``: moves that let the other side win at once are
 left out, and those that leave the fewest replies come first.
@@ -17,16 +17,9 @@ import numpy as np
 from numba import njit
 
 from kamon.engine import kernel
-from kamon.engine.kernel import (
-    Boards,
-    Ints,
-    board_of,
-    lowest,
-    matching,
-    popcount,
-    u64,
-    winning_board,
-)
+from kamon.engine.kernel.boards import board_of, lowest, matching, popcount
+from kamon.engine.kernel.compile import Boards, Ints, u64
+from kamon.engine.kernel.endings import winning_board
 from kamon.geometry import cells
 from kamon.position import Position
 
@@ -50,8 +43,8 @@ def compiled(function: Function) -> Function:
     return cast("Function", njit(nogil=True)(function))
 
 
-def woven(function: Function) -> Function:
-    """Compile into whoever calls it."""
+def inlined(function: Function) -> Function:
+    """Compile into the caller."""
     return cast("Function", njit(nogil=True, forceinline=True)(function))
 
 
@@ -174,7 +167,7 @@ def search(line: Line, table: Boards, allowed: int, ordered: bool) -> int:  # no
         value = OPEN
 
 
-@woven
+@inlined
 def _enter(line: Line, table: Boards, d: int, ordered: bool) -> int:  # noqa: FBT001 - numba
     """Answer row d at once, or make it ready for its moves and return ``OPEN``."""
     line.nodes[0] += 1
@@ -198,7 +191,7 @@ def _enter(line: Line, table: Boards, d: int, ordered: bool) -> int:  # noqa: FB
     return OPEN if line.moves[d] != _ZERO else LOSS
 
 
-@woven
+@inlined
 def _next_move(line: Line, d: int, ordered: bool) -> int:  # noqa: FBT001 - numba
     """Choose what row d tries next: the table's move, then in order."""
     bit: int = line.hint[d]
@@ -216,7 +209,7 @@ def _next_move(line: Line, d: int, ordered: bool) -> int:  # noqa: FBT001 - numb
     return bit
 
 
-@woven
+@inlined
 def _play(line: Line, d: int, bit: int) -> None:
     """Make row d + 1 of a move in row d."""
     stone = board_of(bit)
@@ -236,7 +229,7 @@ def _play(line: Line, d: int, bit: int) -> None:
 # --- The table ------------------------------------------------------------------------------
 
 
-@woven
+@inlined
 def _key(line: Line, d: int) -> np.uint64:
     # 64 times 3 to the power of 36 fits in a word: no two positions share a key, and none has 0.
     key: np.uint64 = line.key[d] * u64(64) + u64(line.last[d])
@@ -259,7 +252,7 @@ def _fetch(table: Boards, key: np.uint64) -> tuple[int, int, int]:
     return (known & 3) - 1, ((known >> 2) & 3) - 1, known >> 4
 
 
-@woven
+@inlined
 def _keep(line: Line, table: Boards, d: int) -> None:
     """Write down what row d has shown, whatever stood there before."""
     lower, upper, best = line.lower[d], line.upper[d], line.best[d]

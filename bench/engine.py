@@ -25,12 +25,12 @@ from statistics import fmean, median
 from typing import Any, NamedTuple
 
 import numba
-import numpy as np
 
 from bench import alphabeta
 from kamon import Layout, Position, legal_cells, outcome, parse_line
 from kamon.engine import kernel
-from kamon.engine.solver import MIB, VALUE_NAMES, Budget, Limits, Solver
+from kamon.engine.limits import MIB, Budget, Limits
+from kamon.engine.solver import VALUE_NAMES, Solver
 
 DATA = Path(__file__).parent.parent / "tests" / "data"
 PLIES = (20, 16, 12, 10, 8)
@@ -244,13 +244,12 @@ def compare_threads(options: Options) -> None:
 
 def kamon_playouts() -> Iterator[int]:
     """Play random games in the kernel, and tell how many."""
-    tally = np.zeros(3, dtype=np.int64)
-    positions = [kernel.arguments(Position(Layout.shuffled(seed))) for seed in range(20)]
+    positions = [Position(Layout.shuffled(seed)) for seed in range(20)]
     seed = 0
     while True:
         for position in positions:
             seed += 1
-            kernel.playouts(*position, PLAYOUTS_AT_ONCE, seed, tally)
+            kernel.playouts(position, PLAYOUTS_AT_ONCE, seed)
             yield PLAYOUTS_AT_ONCE
 
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from kamon import Layout, Position, Side, legal_cells, outcome
 from kamon.engine.levels import choose
+from kamon.engine.playout_tree import PlayoutTree
 from kamon.engine.strengths import STRENGTHS
-from kamon.engine.thinking import Tree
 
 UCT = "uct"
 MATCHES = (UCT, *(str(strength.level) for strength in STRENGTHS[1:]))
@@ -103,7 +103,7 @@ def by_level(
 def by_uct(position: Position, seed: int, *, seconds: float) -> int:
     """Play the move that plain UCT has tried most often when its time is over."""
     moment = time.perf_counter() + seconds
-    tree = Tree(position, seed, prove=False)
+    tree = PlayoutTree(position, seed, prove=False)
     tree.grow_until(moment)
     visits = tree.visits()
     return max(visits, key=lambda cell: (visits[cell], -cell))

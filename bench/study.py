@@ -16,7 +16,8 @@ from playwright.sync_api import Page, sync_playwright
 from bench.servers import Server
 from kamon import parse_line
 from kamon.engine.analysis import Insight, review, study
-from kamon.engine.solver import MIB, Limits, Solver, warm_up
+from kamon.engine.limits import MIB, Limits
+from kamon.engine.solver import Solver, warm_up
 from kamon.web.analysts import REVIEW_SECONDS
 
 DATA = Path(__file__).parents[1] / "tests" / "data"

@@ -18,7 +18,8 @@ from kamon import (
     parse_line,
     parse_record,
 )
-from kamon.engine.solver import Budget, Limits, Solver
+from kamon.engine.limits import Budget, Limits
+from kamon.engine.solver import Solver
 from kamon.rules import By
 
 DATA = Path(__file__).parents[1] / "tests" / "data"

@@ -16,7 +16,8 @@ from kamon.engine.analysis import (
     threats,
     value_moves,
 )
-from kamon.engine.solver import DRAW, LOSS, MIB, WIN, Budget, Limits, Solver
+from kamon.engine.limits import MIB, Budget, Limits
+from kamon.engine.solver import DRAW, LOSS, WIN, Solver
 
 DATA = Path(__file__).parent / "data"
 LIMITS = Limits(nodes=20_000, memory=16 * MIB)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from kamon import Layout, Position, Side, parse_line
-from kamon.engine.solver import MIB, VALUE_NAMES
+from kamon.engine.limits import MIB
+from kamon.engine.solver import VALUE_NAMES
 
 ROOT = Path(__file__).parent.parent
 

@@ -15,6 +15,7 @@ from kamon import Layout, format_layout, format_record, parse_line, parse_record
 from kamon.cli import engine as shared
 from kamon.cli.app import app
 from kamon.engine import kernel
+from kamon.engine.kernel import compile as compile_module
 
 DATA = Path(__file__).parent / "data"
 LINES = (DATA / "ply20.txt").read_text().splitlines()
@@ -121,7 +122,7 @@ def test_somebody_who_watches_sees_progress(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_first_use_says_that_it_compiles(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(kernel, "is_fresh", lambda: True)
+    monkeypatch.setattr(kernel, "needs_compiling", lambda: True)
     shared.prepare.cache_clear()
     shared.prepare()
     assert "seconds, once)" in capsys.readouterr().err
@@ -133,19 +134,31 @@ def test_the_first_use_says_that_it_compiles(
     assert "every time: the cache folder cannot be written" in capsys.readouterr().err
 
 
-def test_what_is_compiled_once_is_not_fresh(
+def test_what_is_compiled_once_is_not_compiled_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(kernel, "CACHED", True)
-    monkeypatch.setattr(kernel, "CACHE_FOLDER", tmp_path)
-    assert kernel.is_fresh()
+    monkeypatch.setattr(compile_module, "CACHED", True)
+    monkeypatch.setattr(compile_module, "CACHE_FOLDER", tmp_path)
+    assert kernel.needs_compiling()
     for told in (True, False):
         shared.prepare.cache_clear()
         shared.prepare()
         assert ("Compiling" in capsys.readouterr().err) is told
-    # Another Python has nothing of ours.
+
+
+def test_another_python_and_another_source_have_another_cache(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    sources = Path(compile_module.__file__).parent
+    for source in sources.glob("*.py"):
+        (tmp_path / source.name).write_bytes(source.read_bytes())
+    before = compile_module._fingerprint()
+    monkeypatch.setattr(compile_module, "__file__", str(tmp_path / "compile.py"))
+    assert compile_module._fingerprint() == before
+    (tmp_path / "endings.py").write_text("# changed")
+    changed = compile_module._fingerprint()
     monkeypatch.setattr("sys.version", "3.99")
-    assert kernel.is_fresh()
+    assert len({before, changed, compile_module._fingerprint()}) == 3
 
 
 def test_the_first_interruption_asks_to_stop_and_the_second_ends_the_program() -> None:

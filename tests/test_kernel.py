@@ -1,5 +1,6 @@
 """The compiled kernel against the plain rules, which are its judge."""
 
+import math
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -9,6 +10,11 @@ import pytest
 
 from kamon import By, Layout, Position, format_cell, format_layout, legal_cells, outcome, parse_line
 from kamon.engine import kernel
+from kamon.engine.kernel import compile as compile_module
+from kamon.engine.kernel import guess
+from kamon.engine.limits import MIB, Limits
+from kamon.engine.playout_tree import PlayoutTree
+from kamon.engine.solver import Solver
 from kamon.geometry import ALL, CELLS, cells
 
 GAMES = 20_000
@@ -64,15 +70,13 @@ def test_the_kernel_counts_what_the_rules_count() -> None:
     for line in (DATA / "perft.txt").read_text().splitlines():
         game = parse_line(line)
         assert game is not None
-        arguments = kernel.arguments(game.position)
-        counts = [kernel.perft(*arguments, depth) for depth in range(6)]
+        counts = [kernel.perft(game.position, depth) for depth in range(6)]
         assert counts == [1, *map(int, line.partition(";")[2].split())]
 
 
 def test_playouts_end_as_random_games_end() -> None:
     layout = Layout.shuffled(3)
-    tally = np.zeros(3, dtype=np.int64)
-    kernel.playouts(*kernel.arguments(Position(layout)), 40_000, 5, tally)
+    tally = kernel.playouts(Position(layout), 40_000, 5)
     assert tally.sum() == 40_000
     rng, plain = Random(5), Counter[object]()
     for _ in range(4_000):
@@ -87,10 +91,47 @@ def test_playouts_end_as_random_games_end() -> None:
 
 
 def test_equal_seeds_give_equal_playouts() -> None:
-    arguments = kernel.arguments(Position(Layout.shuffled(1)))
-    tallies = []
-    for seed in (1, 1, 2):
-        tally = np.zeros(3, dtype=np.int64)
-        kernel.playouts(*arguments, 1000, seed, tally)
-        tallies.append(tally.tolist())
+    opening = Position(Layout.shuffled(1))
+    tallies = [kernel.playouts(opening, 1000, seed).tolist() for seed in (1, 1, 2)]
     assert tallies[0] == tallies[1] != tallies[2]
+
+
+def test_tables_of_winning_cells_agree_with_the_boards() -> None:
+    rng = Random(11)
+    for seed in range(300):
+        layout = Layout.shuffled(seed)
+        solver = Solver(layout, Limits(memory=MIB))
+        stack = solver.stacks[0]
+        position = Position(layout)
+        while legal := legal_cells(position):
+            solver.set_root(stack, position)
+            lanes = stack.space[0]["lane"]
+            for row, side in ((0, position.turn), (1, position.turn.other)):
+                mine = position.stones(side)
+                for cell in cells(position.free):
+                    found = stack.path[row]["after"][lanes[kernel.BITS[cell]]]
+                    stones, free = mine | 1 << cell, position.free & ~(1 << cell)
+                    expected = kernel.winning_board(kernel.widen(stones), kernel.widen(free))
+                    assert found == expected, (format_layout(layout), position)
+            position = position.after(rng.choice(legal))
+
+
+def test_the_compiled_search_counts_no_references() -> None:
+    game = parse_line((DATA / "ply20.txt").read_text().splitlines()[0])
+    assert game is not None
+    Solver(game.layout, Limits(memory=MIB)).solve(game.position, distance=True)
+    PlayoutTree(game.position, 1, 1000).grow(10)
+    # The functions that count are named in the compiled code that calls them.
+    for name in ("proof.search", "lengths.forced", "tree.uct"):
+        files = list(compile_module.CACHE_FOLDER.rglob(f"{name}-*.nbc"))
+        assert files
+        assert not any(b"NRT_" in file.read_bytes() for file in files)
+
+
+def test_numbers_of_the_network_are_close_to_the_real_functions() -> None:
+    for tenth in range(-300, 300):
+        x = np.float32(tenth / 10)
+        assert guess._exp(x) == pytest.approx(math.exp(x), rel=1e-4)
+    for hundredth in range(1, 1200):
+        x = np.float32(hundredth / 100)
+        assert guess._log(x) == pytest.approx(math.log(x), rel=1e-3, abs=1e-4)

@@ -9,8 +9,10 @@ from random import Random
 import pytest
 
 from kamon import Layout, Position, Side, legal_cells, outcome, parse_line
-from kamon.engine import levels, thinking
-from kamon.engine.solver import WIN, Limits, Solver
+from kamon.engine import levels
+from kamon.engine.limits import Limits
+from kamon.engine.playout_tree import PlayoutTree
+from kamon.engine.solver import WIN, Solver
 from kamon.engine.strengths import STRENGTHS
 
 DATA = Path(__file__).parent / "data"
@@ -179,7 +181,7 @@ def test_a_tree_that_proves_is_sure_of_a_win_that_is_near() -> None:
         game = parse_line(line)
         assert game is not None
         values = Solver(game.layout, Limits(memory=1 << 24)).values(game.position)
-        tree = thinking.Tree(game.position, 1)
+        tree = PlayoutTree(game.position, 1)
         tree.grow(20_000)
         chances, visits = tree.chances(), tree.visits()
         tried = max(visits, key=lambda cell: visits[cell])
@@ -190,7 +192,7 @@ def test_a_tree_that_proves_is_sure_of_a_win_that_is_near() -> None:
 
 def test_a_plain_tree_and_one_that_proves_differ_only_where_something_is_proven() -> None:
     opening = Position(Layout.shuffled(1))
-    plain, proving = (thinking.Tree(opening, 1, prove=prove) for prove in (False, True))
+    plain, proving = (PlayoutTree(opening, 1, prove=prove) for prove in (False, True))
     plain.grow(300)
     proving.grow(300)
     assert plain.visits() == proving.visits()

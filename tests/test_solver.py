@@ -11,17 +11,8 @@ import pytest
 
 from kamon import Layout, Position, legal_cells, outcome, parse_line
 from kamon.engine.distances import measure
-from kamon.engine.solver import (
-    DRAW,
-    LOSS,
-    MIB,
-    VALUE_NAMES,
-    WIN,
-    Budget,
-    Limits,
-    Solver,
-    solve,
-)
+from kamon.engine.limits import MIB, Budget, Limits
+from kamon.engine.solver import DRAW, LOSS, VALUE_NAMES, WIN, Solver, solve
 
 DATA = Path(__file__).parent / "data"
 SMALL = Limits(memory=16 * MIB)

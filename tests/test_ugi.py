@@ -14,8 +14,9 @@ import typer
 
 from kamon import Layout, Position, Side, format_cell, format_position, legal_cells, parse_line
 from kamon.cli import ugi as command
-from kamon.engine import kernel, levels, thinking, ugi
-from kamon.engine.solver import MIB, Limits, Solver
+from kamon.engine import kernel, levels, playout_tree, thinking, ugi
+from kamon.engine.limits import MIB, Limits
+from kamon.engine.solver import Solver
 from kamon.engine.ugi import NO_MOVE, Options, Search, Session, Task, read_option, read_task
 from kamon.errors import EngineMissingError
 
@@ -110,7 +111,7 @@ def test_the_kernel_is_made_ready_before_it_is_needed(monkeypatch: pytest.Monkey
         asked.append(level)
         return 0
 
-    monkeypatch.setattr(kernel, "is_fresh", lambda: False)
+    monkeypatch.setattr(kernel, "needs_compiling", lambda: False)
     monkeypatch.setattr(levels, "choose", choose)
     talk = Talk("setoption name Level value 3", "isready")
     assert asked == []
@@ -123,7 +124,9 @@ def test_after_many_playouts_the_move_that_was_tried_most_is_played(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(ugi, "_MANY", 1)
-    monkeypatch.setattr(thinking.Tree, "visits", lambda _: {cell: cell for cell in range(37)})
+    monkeypatch.setattr(
+        playout_tree.PlayoutTree, "visits", lambda _: {cell: cell for cell in range(37)}
+    )
     position = Position(Layout.shuffled(0))
     assert Talk().ask("position startpos", "go nodes 3000") == format_cell(
         max(legal_cells(position))
@@ -131,7 +134,7 @@ def test_after_many_playouts_the_move_that_was_tried_most_is_played(
 
 
 def test_whoever_waits_for_the_compiler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "is_fresh", lambda: True)
+    monkeypatch.setattr(kernel, "needs_compiling", lambda: True)
     monkeypatch.setattr(levels, "choose", lambda *_, **__: 0)
     told, ready = Talk().say("isready")
     assert told.startswith("info string compiling the engine")
@@ -142,7 +145,7 @@ def test_what_keeps_the_kernel_from_being_ready_is_told(monkeypatch: pytest.Monk
     def choose(*_: object, **__: float) -> int:
         raise EngineMissingError
 
-    monkeypatch.setattr(kernel, "is_fresh", lambda: False)
+    monkeypatch.setattr(kernel, "needs_compiling", lambda: False)
     monkeypatch.setattr(levels, "choose", choose)
     error, ready = Talk().say("isready")
     assert error.startswith("info string error: the engine needs numba")

@@ -40,7 +40,7 @@ def run(
     games.
     """
     from kamon.engine.analysis import annotate, review  # noqa: PLC0415 - the kernel loads slowly
-    from kamon.engine.solver import MIB, Limits  # noqa: PLC0415
+    from kamon.engine.limits import MIB, Limits  # noqa: PLC0415
 
     try:
         limits = Limits(time, nodes, memory * MIB, threads)

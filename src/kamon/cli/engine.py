@@ -43,7 +43,7 @@ def prepare() -> None:
     """Load the kernel; the first time on a machine it is compiled, and that takes a while."""
     from kamon.engine import kernel, solver  # noqa: PLC0415 - numba takes a second to load
 
-    if kernel.is_fresh():
+    if kernel.needs_compiling():
         often = "once" if kernel.CACHED else "every time: the cache folder cannot be written"
         typer.echo(f"Compiling the engine (about 20 seconds, {often}) ...", err=True)
     solver.warm_up()

@@ -61,7 +61,8 @@ def run(  # noqa: PLR0913 - each is an option that people type
     cannot be read gives {"error": ..., "line": N} in its place, and exit status 1. Ctrl-C ends the
     work, and what is proven by then is written.
     """
-    from kamon.engine.solver import MIB, Budget, Limits, Solver  # noqa: PLC0415 - loads slowly
+    from kamon.engine.limits import MIB, Budget, Limits  # noqa: PLC0415 - loads slowly
+    from kamon.engine.solver import Solver  # noqa: PLC0415
 
     try:
         limits = Limits(time, nodes, memory * MIB, threads)

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from kamon import rules
 from kamon.engine.distances import measure
-from kamon.engine.solver import DRAW, LOSS, VALUE_NAMES, WIN, Budget, Limits, Solver
-from kamon.engine.thinking import Tree
+from kamon.engine.limits import Budget, Limits
+from kamon.engine.playout_tree import PlayoutTree
+from kamon.engine.solver import DRAW, LOSS, VALUE_NAMES, WIN, Solver
 from kamon.game import Game, Node
 from kamon.notation import format_cell
 from kamon.position import Position
@@ -179,7 +180,7 @@ def _worth(move: MoveValue) -> tuple[float, float]:
 
 
 def _chances(position: Position) -> dict[int, float]:
-    tree = Tree(position, seed=position.ply, size=20 * _PLAYOUTS + 50)
+    tree = PlayoutTree(position, seed=position.ply, size=20 * _PLAYOUTS + 50)
     tree.grow(_PLAYOUTS)
     return tree.chances()
 

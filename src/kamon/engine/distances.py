@@ -1,16 +1,12 @@
 """How long the game lasts under best play: the winner hurries, the loser delays."""
 
-import threading
-from typing import Final
-
 import numpy as np
 
 from kamon import rules
 from kamon.engine import kernel
-from kamon.engine.solver import DRAW, WIN, Budget, Solver, plies_left
+from kamon.engine.limits import Budget
+from kamon.engine.solver import DRAW, WIN, Solver, plies_left, run_together
 from kamon.position import Position, Side
-
-_MEMO_ENTRIES: Final = 1 << 20
 
 
 def measure(solver: Solver, position: Position, value: int, budget: Budget) -> int | None:
@@ -25,12 +21,10 @@ def measure(solver: Solver, position: Position, value: int, budget: Budget) -> i
         return plies_left(position)
     mover = 0 if position.turn is Side.BLACK else 1
     attacker = mover if value == WIN else 1 - mover
-    if attacker not in solver.memos:
-        solver.memos[attacker] = kernel.new_memo(_MEMO_ENTRIES, solver.table, solver.locks)
-    stack, memo = kernel.new_stack(), solver.memos[attacker]
+    stack = kernel.new_stack()
     # The winner makes the last move, so the length is odd for the one and even for the other.
     for plies in range(1 if value == WIN else 2, plies_left(position) + 1, 2):
-        answer = _forced(solver, position, attacker, plies, budget, (stack, memo))
+        answer = _forced(solver, position, attacker, plies, budget, stack)
         if answer is None:
             return None
         if answer:
@@ -44,18 +38,20 @@ def _forced(
     attacker: int,
     plies: int,
     budget: Budget,
-    memory: tuple[kernel.Stack, kernel.Memo],
+    stack: kernel.Stack,
 ) -> bool | None:
-    stack, memo = memory
     stop = np.zeros(1, dtype=np.uint8)
-    kernel.set_root(solver.ground, stack, *kernel.arguments(position)[1:])
-    stack.counter[1] = budget.nodes_left()
+    solver.set_root(stack, position)
+    stack.space["nodes_allowed"] = budget.nodes_left()
+    memo, shared = solver.memo(attacker), int(len(solver.stacks) > 1)
     answers: list[int] = []
 
     def run() -> None:
-        answers.append(kernel.forced(solver.ground, stack, memo, attacker, plies, stop))
+        answers.append(
+            kernel.forced(solver.context, *stack, memo, solver.table, shared, attacker, plies, stop)
+        )
 
-    solver.wait([threading.Thread(target=run, daemon=True)], stop, budget, [stack])
+    run_together([run], stop, budget, lambda: stack.nodes)
     if answers[0] < 0:
         budget.give_up()
         return None

@@ -112,9 +112,9 @@ class UctPlayer:
 
     def choose(self, position: Position) -> int:
         """Play the move that was tried most; of equals, the first."""
-        from kamon.engine.thinking import Tree  # noqa: PLC0415 - the easy levels need no kernel
+        from kamon.engine.playout_tree import PlayoutTree  # noqa: PLC0415 - the easy levels need no kernel
 
-        tree = Tree(position, self._rng.getrandbits(32), prove=False)
+        tree = PlayoutTree(position, self._rng.getrandbits(32), prove=False)
         tree.grow_until(math.inf, self._playouts)
         visits = tree.visits()
         return max(visits, key=lambda cell: (visits[cell], -cell))

@@ -8,9 +8,8 @@ otherwise is the second question asked, with the draw for Black.
 
 import math
 import threading
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeVar
@@ -20,6 +19,7 @@ import numpy.typing as npt
 
 from kamon import rules
 from kamon.engine import kernel
+from kamon.engine.limits import LEAST_MEMORY, MIB, Budget, Limits
 from kamon.layout import Layout
 from kamon.position import Position, Side
 from kamon.tokens import TOKENS
@@ -29,41 +29,17 @@ DRAW: Final = 0
 LOSS: Final = -1
 VALUE_NAMES: Final = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 
-MIB: Final = 1 << 20
-DEFAULT_MEMORY: Final = 512 * MIB
-SMALLEST_TABLE: Final = MIB
-LARGEST_TABLE: Final = 1 << 44
-_NO_LIMIT: Final = 1 << 60
 # The search looks at its stop sign at every node, and we look at the clock this often.
 _POLL_SECONDS: Final = 0.02
 # A move whose value is in the table needs hardly more nodes than this to say so.
 _GLANCE: Final = 1_000
 # What was noted of so many positions is kept: of one and all its moves.
-_LEANINGS_KEPT: Final = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """When to give up. ``memory`` is the size of the table in bytes."""
-
-    seconds: float | None = None
-    nodes: int | None = None
-    memory: int = DEFAULT_MEMORY
-    threads: int = 1
-
-    def __post_init__(self) -> None:
-        if self.seconds is not None and not self.seconds > 0:
-            raise ValueError(f"a time limit is more than 0 seconds, not {self.seconds}")
-        if self.nodes is not None and not 1 <= self.nodes <= _NO_LIMIT:
-            raise ValueError(f"a limit in nodes is 1 to {_NO_LIMIT:,}, not {self.nodes:,}")
-        if self.memory < SMALLEST_TABLE:
-            raise ValueError(f"a table needs {SMALLEST_TABLE} bytes or more, not {self.memory}")
-        if self.memory > LARGEST_TABLE:
-            raise ValueError(
-                f"a table has at most {LARGEST_TABLE // MIB:,} MiB, not {self.memory // MIB:,}"
-            )
-        if not 1 <= self.threads <= 64:  # noqa: PLR2004 - more than any machine of today needs
-            raise ValueError(f"threads are 1 to 64, not {self.threads}")
+_NOTES_KEPT: Final = 16
+# Of the memory, one part in so many is not for the table but for the memos of lengths and for the
+# tree at the top; and never more than this.
+_OTHER_PART: Final = 8
+_MOST_FOR_OTHERS: Final = 96 * MIB
+_MEMO_ENTRY_BYTES: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,42 +62,6 @@ class Solution:
     reason: str | None = None
 
 
-@dataclass(slots=True)
-class Budget:
-    """What is left of the limits, shared by all the searches that answer one question."""
-
-    limits: Limits
-    cancelled: Callable[[], bool] = lambda: False
-    progress: Callable[[int, float], None] = lambda _nodes, _seconds: None
-    nodes: int = 0
-    started: float = field(default_factory=time.perf_counter)
-    reason: str | None = None
-
-    @property
-    def seconds(self) -> float:
-        """The time spent so far."""
-        return time.perf_counter() - self.started
-
-    def nodes_left(self) -> int:
-        """Return how many nodes may still be searched."""
-        return _NO_LIMIT if self.limits.nodes is None else max(0, self.limits.nodes - self.nodes)
-
-    def spent(self, under_way: int) -> bool:
-        """Tell whether to stop now, with so many nodes in the search that is running."""
-        self.progress(self.nodes + under_way, self.seconds)
-        if self.cancelled():
-            self.reason = "cancelled"
-        elif self.limits.seconds is not None and self.seconds >= self.limits.seconds:
-            self.reason = "time"
-        elif under_way >= self.nodes_left():
-            self.reason = "nodes"
-        return self.reason is not None
-
-    def give_up(self) -> None:
-        """Note that a search has ended without an answer; by itself, where nobody stopped it."""
-        self.reason = self.reason or "nodes"
-
-
 Noted = TypeVar("Noted")
 
 
@@ -134,14 +74,14 @@ class Solver:
     def __init__(self, layout: Layout, limits: Limits | None = None) -> None:
         self.layout = layout
         self.limits = limits or Limits()
-        self.ground = kernel.ground(layout, _weights())
-        self.table = _new_table(self.limits.memory)
-        threads = self.limits.threads
-        self._stacks = [kernel.new_stack() for _ in range(threads)]
-        self.locks = np.zeros(kernel.LOCKS if threads > 1 else 0, dtype=np.int64)
+        others = min(self.limits.memory // _OTHER_PART, _MOST_FOR_OTHERS)
+        self.context = kernel.new_context(layout, _weights())
+        self.table = _new_table(self.limits.memory - others, self.limits.memory)
+        self.stacks = [kernel.new_stack() for _ in range(self.limits.threads)]
         # What is known of how long each side needs for a win; see distances.py.
         self.memos: dict[int, kernel.Memo] = {}
-        self._leanings: dict[Position, dict[int, float]] = {}
+        self._memo_entries = 1 << (others // 4 // _MEMO_ENTRY_BYTES).bit_length() - 1
+        self._estimates: dict[Position, dict[int, float]] = {}
         # The move by which a position was proven won or drawn, for those asked for last.
         self._proofs: dict[Position, int] = {}
 
@@ -150,95 +90,81 @@ class Solver:
     def value(self, position: Position, budget: Budget | None = None) -> int | None:
         """Return the exact value for the side to move, or None where a limit ended the search."""
         budget = budget or Budget(self.limits)
-        over = _value_of_end(position)
+        known = self.at_once(position)
+        if known is not None:
+            budget.nodes += 1
+            return known
+        return value_by_questions(position, lambda draw_to: self._ask(position, draw_to, budget))
+
+    def at_once(self, position: Position) -> int | None:
+        """Return the value where no search is needed to tell it."""
+        over = value_of_end(position)
         if over is not None:
             return over
-        at_once = self._set_roots(position)
-        if at_once != kernel.UNKNOWN:
-            budget.nodes += 1
-            return at_once
-        me = 0 if position.turn is Side.BLACK else 1
-        for draw_to in (1, 0):
-            winner, taint = self._winner(position, draw_to, budget)
-            if winner is None:
-                return None
-            if taint == 0 or winner != draw_to:
-                return WIN if winner == me else LOSS
-        return DRAW
+        answer = self.set_root(self.stacks[0], position)
+        return None if answer == kernel.UNKNOWN else answer
 
-    def _set_roots(self, position: Position) -> int:
-        board = kernel.arguments(position)[1:]
-        answers = [kernel.set_root(self.ground, stack, *board) for stack in self._stacks]
-        return answers[0]
+    def set_root(self, stack: kernel.Stack, position: Position) -> int:
+        """Put a position at the root of a search; +1 or -1 where no search is needed."""
+        playable, black, white, last = kernel.stones_of(position)
+        return kernel.set_root(self.context, stack.path, stack.space, playable, black, white, last)
 
-    def _winner(self, position: Position, draw_to: int, budget: Budget) -> tuple[int | None, int]:
+    def _ask(self, position: Position, draw_to: int, budget: Budget) -> "Answer":
         """Answer one question: who wins if a draw counts for one side; None if stopped."""
         stop = np.zeros(1, dtype=np.uint8)
-        busy = np.zeros((len(self._stacks), kernel.SIGNS), dtype=np.uint8)
-        answers: list[tuple[int, int, int]] = []
+        busy = np.zeros((len(self.stacks), kernel.MARKS), dtype=np.uint8)
+        found: list[tuple[int, int, int]] = []
         proofs: list[int] = []
-        for stack in self._stacks:
-            stack.counter[1] = budget.nodes_left()
+        for stack in self.stacks:
+            self.set_root(stack, position)
 
         def run(thread: int) -> None:
-            answer = kernel.search(
-                self.ground,
-                self._stacks[thread],
-                self.table,
-                self.locks,
-                draw_to,
-                stop,
-                busy,
-                thread,
-            )
-            if answer[0] == 0 or answer[1] == 0:
-                answers.append(answer)
-            if answer[0] == 0:
-                proofs.append(_proving_cell(self._stacks[thread]))
-            stop[0] = 1
+            stack = self.stacks[thread]
+            numbers = self.search(stack, draw_to, budget.nodes_left(), stop, busy, thread)
+            if 0 in numbers[:2]:
+                found.append(numbers)
+            if numbers[0] == 0:
+                proofs.append(_proving_cell(stack))
 
-        threads = [
-            threading.Thread(target=run, args=(number,), daemon=True)
-            for number in range(len(self._stacks))
-        ]
-        self.wait(threads, stop, budget, self._stacks)
-        self._set_roots(position)
-        if not answers:
+        run_together(
+            [lambda thread=thread: run(thread) for thread in range(len(self.stacks))],  # type: ignore[misc]
+            stop,
+            budget,
+            lambda: sum(stack.nodes for stack in self.stacks),
+        )
+        if not found:
             budget.give_up()
-            self._note_leanings(position)
-            return None, 0
-        me = 0 if position.turn is Side.BLACK else 1
+            self._note_estimates(position)
+            return None
         if proofs:
             _note(self._proofs, position, proofs[0])
-        phi, _, taint = answers[0]
-        return (me if phi == 0 else 1 - me), taint
+        phi, _, taint = found[0]
+        return _winner(position, won=phi == 0), taint
 
-    @staticmethod
-    def wait(
-        threads: Sequence[threading.Thread],
+    def search(
+        self,
+        stack: kernel.Stack,
+        draw_to: int,
+        nodes: int,
         stop: npt.NDArray[np.uint8],
-        budget: Budget,
-        stacks: Sequence[kernel.Stack],
-    ) -> None:
-        """Run searches, and stop them when a limit is reached or something goes wrong."""
+        busy: npt.NDArray[np.uint8] | None = None,
+        thread: int = 0,
+    ) -> tuple[int, int, int]:
+        """Search the root of a stack for so many nodes: phi, delta and taint.
 
-        def under_way() -> int:
-            return sum(int(stack.counter[0]) for stack in stacks)
+        ``busy`` has a row for each thread that searches the same root at this time.
+        """
+        if busy is None:
+            busy = np.zeros((1, kernel.MARKS), dtype=np.uint8)
+        stack.space["nodes_allowed"] = nodes
+        shared = int(len(self.stacks) > 1)
+        return kernel.search(self.context, *stack, self.table, shared, draw_to, stop, busy, thread)
 
-        pause = 0.0005
-        try:
-            for thread in threads:
-                thread.start()
-            while any(thread.is_alive() for thread in threads):
-                threads[0].join(pause)
-                pause = min(_POLL_SECONDS, pause * 2)
-                if budget.spent(under_way()):
-                    break
-        finally:
-            stop[0] = 1
-            for thread in threads:
-                thread.join()
-            budget.nodes += under_way()
+    def memo(self, attacker: int) -> kernel.Memo:
+        """Return what is known of how long a side needs for a win."""
+        if attacker not in self.memos:
+            self.memos[attacker] = kernel.new_memo(self._memo_entries)
+        return self.memos[attacker]
 
     # --- Moves and lines ---
 
@@ -251,7 +177,7 @@ class Solver:
         distance: bool = False,
     ) -> Solution:
         """Answer everything that is asked for, as far as the limits allow."""
-        over = _value_of_end(position)
+        over = value_of_end(position)
         if over is not None:
             return Solution(over, distance=0)
         budget = budget or Budget(self.limits)
@@ -286,24 +212,24 @@ class Solver:
             for cell in rules.legal_cells(position)
         }
 
-    def leanings(self, position: Position) -> dict[int, float]:
-        """Tell how a search that a limit ended leaned about each live move of its position.
+    def move_estimates(self, position: Position) -> dict[int, float]:
+        """Tell how good each live move looked to a search that a limit ended.
 
         The logarithm of how hard it is to refute the move over how hard to prove it: above 0 it
         looks good. An estimate, and no more. Moves that lose at once are left out, and there are
         none where the position was not searched lately, or was solved.
         """
-        return self._leanings.get(position, {})
+        return self._estimates.get(position, {})
 
-    def _note_leanings(self, position: Position) -> None:
-        stack = self._stacks[0]
-        leanings = {
-            kernel.CELL_OF[int(stack.bit[0, i])]: math.log(
-                (1 + stack.phi[0, i]) / (1 + stack.delta[0, i])
+    def _note_estimates(self, position: Position) -> None:
+        root = self.stacks[0].path[0]
+        estimates = {
+            kernel.CELL_OF[int(root["bit"][i])]: math.log(
+                (1 + root["phi"][i]) / (1 + root["delta"][i])
             )
-            for i in range(stack.children[0])
+            for i in range(root["children"])
         }
-        _note(self._leanings, position, leanings)
+        _note(self._estimates, position, estimates)
 
     def _keeping(
         self, position: Position, value: int, budget: Budget
@@ -363,18 +289,82 @@ class Solver:
         return easiest(work, key=lambda cell: (work[cell], -cell))
 
 
+Answer = tuple[int, int] | None
+"""Who wins (0 Black, 1 White) and whether the proof rests on a draw; None where it was stopped."""
+
+
+def value_by_questions(position: Position, ask: Callable[[int], Answer]) -> int | None:
+    """Turn up to two answers into the value for the side to move.
+
+    ``ask`` tells who wins if a draw counts for 1, White, or for 0, Black.
+    """
+    me = _winner(position, won=True)
+    for draw_to in (1, 0):
+        answer = ask(draw_to)
+        if answer is None:
+            return None
+        winner, taint = answer
+        if taint == 0 or winner != draw_to:
+            return WIN if winner == me else LOSS
+    return DRAW
+
+
+def _winner(position: Position, *, won: bool) -> int:
+    """Return the number of the side that wins where the side to move does, or does not."""
+    return int((position.turn is Side.WHITE) == won)
+
+
+def run_together(
+    works: Sequence[Callable[[], None]],
+    stop: npt.NDArray[np.uint8],
+    budget: Budget,
+    under_way: Callable[[], int],
+) -> None:
+    """Run searches in threads, and stop all when one is done or a limit is reached.
+
+    What goes wrong in one of them is raised here. ``under_way`` counts their nodes.
+    """
+    failures: list[BaseException] = []
+
+    def run(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - raised again below, in the caller's thread
+            failures.append(error)
+        stop[0] = 1
+
+    threads = [threading.Thread(target=run, args=(work,), daemon=True) for work in works]
+    pause = 0.0005
+    try:
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            threads[0].join(pause)
+            pause = min(_POLL_SECONDS, pause * 2)
+            if budget.spent(under_way()):
+                break
+    finally:
+        stop[0] = 1
+        for thread in threads:
+            thread.join()
+        budget.nodes += under_way()
+    if failures:
+        raise failures[0]
+
+
 def _note(notes: dict[Position, Noted], position: Position, noted: Noted) -> None:
     """Remember something of a position, and forget what was noted first."""
-    while len(notes) >= _LEANINGS_KEPT:
+    while len(notes) >= _NOTES_KEPT:
         del notes[next(iter(notes))]
     notes[position] = noted
 
 
 def _proving_cell(stack: kernel.Stack) -> int:
     """Return the move that wins row 0, by a proof that rests on no draw if there is one."""
-    won = [i for i in range(stack.children[0]) if stack.delta[0, i] == 0]
-    best = min(won, key=lambda i: stack.taint[0, i])
-    return kernel.CELL_OF[int(stack.bit[0, best])]
+    root = stack.path[0]
+    won = [i for i in range(root["children"]) if root["delta"][i] == 0]
+    best = min(won, key=lambda i: root["taint"][i])
+    return kernel.CELL_OF[int(root["bit"][best])]
 
 
 def solve(
@@ -396,11 +386,11 @@ def solve(
 def warm_up() -> None:
     """Compile or load what every search needs, so that no clock runs meanwhile."""
     layout = Layout.shuffled(0)
-    Solver(layout, Limits(memory=SMALLEST_TABLE, nodes=100)).solve(Position(layout))
+    Solver(layout, Limits(memory=LEAST_MEMORY, nodes=100)).solve(Position(layout))
     kernel.note_compiled()
 
 
-def _value_of_end(position: Position) -> int | None:
+def value_of_end(position: Position) -> int | None:
     """Return the value for the side to move where the game is over."""
     outcome = rules.outcome(position)
     if outcome is None:
@@ -423,16 +413,14 @@ def _weights() -> dict[str, npt.NDArray[np.float32]]:
         return {name: stored[name] for name in stored.files}
 
 
-def _new_table(memory: int) -> npt.NDArray[np.uint64]:
-    """Make an empty table: the largest power of two that fits, and starts on a line of cache."""
-    words = 8
-    while words * 2 * 8 <= memory:
-        words *= 2
+def _new_table(memory: int, asked: int) -> npt.NDArray[np.uint64]:
+    """Make an empty table of at most so many bytes that starts on a line of cache."""
+    words = max(1, memory // 8 // kernel.WORDS_PER_GROUP) * kernel.WORDS_PER_GROUP
     try:
         raw = np.zeros(words + 8, dtype=np.uint64)
     except MemoryError:
         raise ValueError(
-            f"a table of {memory // MIB:,} MiB does not fit into the memory of this machine: "
+            f"a solver with {asked // MIB:,} MiB does not fit into the memory of this machine: "
             "ask for less"
         ) from None
     offset = (-raw.ctypes.data % 64) // 8

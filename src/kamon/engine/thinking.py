@@ -4,16 +4,14 @@ import math
 import time
 from typing import Final
 
-import numpy as np
-
 from kamon import rules
-from kamon.engine import kernel
 from kamon.engine.judgement import log_odds
-from kamon.engine.solver import DRAW, MIB, WIN, Budget, Limits, Solver
+from kamon.engine.limits import MIB, Budget, Limits
+from kamon.engine.playout_tree import LARGEST, PlayoutTree
+from kamon.engine.solver import DRAW, WIN, Solver
 from kamon.engine.strengths import STRENGTHS, Strength
 from kamon.position import Position
 
-EXPLORATION: Final = 0.7
 # A table for the nodes of one move: two entries of 16 bytes for each, and never less than this.
 _SMALL_TABLE: Final = 4 * MIB
 _NODE_BYTES: Final = 32
@@ -22,8 +20,6 @@ _NODE_BYTES: Final = 32
 _PROOF_SHARE: Final = 0.5
 _OPENING_PLIES: Final = 8
 _OPENING_NODES: Final = 1_000
-_PLAYOUTS_AT_ONCE: Final = 2_000
-_TREE_LIMIT: Final = 1 << 21
 # The proof numbers see what is forced and the playouts what is likely. Together they play better
 # than either: 78 % against the first and 80 % against the second alone, on equal boards.
 _LEANING: Final = 0.15
@@ -49,24 +45,24 @@ def think(
     boundless = seconds is not None and strength is STRENGTHS[-1]
     solver = Solver(position.layout, _limits(position, strength, scale, seconds, boundless))
     value = solver.value(position)
-    leanings = solver.leanings(position)
+    estimates = solver.move_estimates(position)
     candidates = _candidates(solver, position, value)
     if len(candidates) == 1 or value in (WIN, DRAW):
         return candidates[0]
     if boundless:
         # With very many playouts, how often a move was tried says more than proof numbers.
-        tree = Tree(position, seed)
+        tree = PlayoutTree(position, seed)
         tree.grow_until(ends)
         visits = tree.visits()
         return max(candidates, key=lambda cell: (visits[cell], -cell))
     count = max(20, int(strength.playouts * scale))
-    tree = Tree(position, seed, min(20 * count + 50, _TREE_LIMIT))
+    tree = PlayoutTree(position, seed, min(20 * count + 50, LARGEST))
     tree.grow_until(ends, count)
     chances = tree.chances()
     return max(
         candidates,
         key=lambda cell: (
-            _LEANING * leanings.get(cell, _LOST) + log_odds(chances[cell]),
+            _LEANING * estimates.get(cell, _LOST) + log_odds(chances[cell]),
             -cell,
         ),
     )
@@ -108,63 +104,3 @@ def _candidates(solver: Solver, position: Position, value: int | None) -> list[i
     values = {cell: solver.value(position.after(cell), Budget(glance)) for cell in legal}
     open_moves = [cell for cell in legal if values[cell] != WIN]
     return open_moves or legal
-
-
-# --- Playouts -------------------------------------------------------------------------------
-
-
-class Tree:
-    """A tree of random playouts from one position, which can be grown bit by bit."""
-
-    def __init__(
-        self, position: Position, seed: int, size: int = _TREE_LIMIT, *, prove: bool = True
-    ) -> None:
-        self._prove = prove
-        self._arguments = kernel.arguments(position)
-        self._nodes = np.zeros((size, 4), dtype=np.int64)
-        self._scores = np.zeros(size)
-        self._used = 0
-        self._random = np.uint64(kernel.seeded(seed))
-
-    def grow(self, count: int) -> None:
-        """Play some more games."""
-        self._used, random = kernel.uct(
-            *self._arguments,
-            count,
-            EXPLORATION,
-            self._random,
-            self._nodes,
-            self._scores,
-            self._used,
-            self._prove,
-        )
-        # Compiled code hands a plain int back, which it would not take again.
-        self._random = np.uint64(random)
-
-    def grow_until(self, moment: float, count: float = math.inf) -> None:
-        """Play so many games, or until a moment of the performance counter; some at least."""
-        done = 0
-        while done == 0 or (done < count and time.perf_counter() < moment):
-            games = int(min(_PLAYOUTS_AT_ONCE, count - done))
-            self.grow(games)
-            done += games
-
-    def visits(self) -> dict[int, int]:
-        """Tell how often each move was tried."""
-        first, children = self._nodes[0, kernel.FIRST], self._nodes[0, kernel.COUNT]
-        return {
-            kernel.CELL_OF[int(self._nodes[child, kernel.BIT])]: int(
-                self._nodes[child, kernel.VISITS]
-            )
-            for child in range(first, first + children)
-        }
-
-    def chances(self) -> dict[int, float]:
-        """Tell which share of its games each move has won, a draw for half."""
-        first, children = self._nodes[0, kernel.FIRST], self._nodes[0, kernel.COUNT]
-        return {
-            kernel.CELL_OF[int(self._nodes[child, kernel.BIT])]: float(
-                self._scores[child] / max(1, self._nodes[child, kernel.VISITS])
-            )
-            for child in range(first, first + children)
-        }

@@ -24,7 +24,8 @@ from kamon.position import Position, Side
 
 if TYPE_CHECKING:
     # At run time only the strong levels ask for the kernel.
-    from kamon.engine.solver import Budget, Solver
+    from kamon.engine.limits import Budget
+    from kamon.engine.solver import Solver
 
 START_SEED: Final = 0
 STRONGEST: Final = len(STRENGTHS)
@@ -327,15 +328,15 @@ class Oracle:
     """The solver and the playouts on one position, for as long as a task allows."""
 
     def __init__(self, solver: "Solver", position: Position, seed: int, search: Search) -> None:
-        from kamon.engine.thinking import Tree  # noqa: PLC0415 - the easy levels need no kernel
+        from kamon.engine.playout_tree import PlayoutTree  # noqa: PLC0415 - the easy levels need no kernel
 
         self._solver = solver
         self._position = position
         self._legal = rules.legal_cells(position)
         self._search = search
-        self._tree = Tree(position, seed)
+        self._tree = PlayoutTree(position, seed)
         self._playouts = 0
-        self._leanings: dict[int, float] = {}
+        self._estimates: dict[int, float] = {}
 
     def think(self) -> int:
         """Return a move that is proven best, else the one that looks best when time is up."""
@@ -363,7 +364,7 @@ class Oracle:
         return max(seconds - _LAG, seconds / 2) - self._search.seconds
 
     def _budget(self, nodes: int | None) -> "Budget":
-        from kamon.engine.solver import Budget  # noqa: PLC0415 - as above
+        from kamon.engine.limits import Budget  # noqa: PLC0415 - as above
 
         left = self._seconds_left()
         seconds = None if left == math.inf else max(0.001, left)
@@ -378,7 +379,7 @@ class Oracle:
         value = self._solver.value(self._position, budget)
         self._search.nodes += budget.nodes
         if value is None:
-            self._leanings = self._solver.leanings(self._position)
+            self._estimates = self._solver.move_estimates(self._position)
         return value
 
     def _play_out(self, count: int) -> None:
@@ -414,7 +415,7 @@ class Oracle:
         chances = self._tree.chances()
 
         def promise(cell: int) -> tuple[float, int]:
-            leaning = _LEANING * self._leanings.get(cell, _LOST)
+            leaning = _LEANING * self._estimates.get(cell, _LOST)
             return leaning + log_odds(chances.get(cell, 0.5)), -cell
 
         return max(cells or self._legal, key=promise)
@@ -522,7 +523,7 @@ class Session:
         try:
             from kamon.engine import kernel  # noqa: PLC0415 - the easy levels need none
 
-            if kernel.is_fresh():
+            if kernel.needs_compiling():
                 self._say("info string compiling the engine, which takes about 20 seconds")
             levels.choose(start_position(), self._options.level, seed=0, scale=0.001)
             kernel.note_compiled()
@@ -608,7 +609,8 @@ class Session:
 
     def _solver_for(self, layout: Layout, options: Options) -> "Solver":
         """Go on with the table of this game if there is one."""
-        from kamon.engine.solver import MIB, Limits, Solver  # noqa: PLC0415 - as above
+        from kamon.engine.limits import MIB, Limits  # noqa: PLC0415 - as above
+        from kamon.engine.solver import Solver  # noqa: PLC0415
 
         limits = Limits(memory=options.hash * MIB, threads=options.threads)
         solver = self._solver

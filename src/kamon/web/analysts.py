@@ -51,7 +51,7 @@ def _work(pipe: Connection) -> None:
 
 def _answer(question: Told, tell: Callable[[Told], None], stopped: Callable[[], bool]) -> None:
     from kamon.engine import analysis  # noqa: PLC0415 - only the worker pays for the engine
-    from kamon.engine.solver import Limits  # noqa: PLC0415
+    from kamon.engine.limits import Limits  # noqa: PLC0415
     from kamon.notation import parse_line  # noqa: PLC0415
 
     game = parse_line(question["line"])
@@ -81,7 +81,8 @@ _kept: dict[str, Any] = {}
 
 def _solver(layout: Any) -> Any:  # noqa: ANN401 - the engine is imported where it is needed
     """Return the solver of a layout, with what it proved when this board was asked for last."""
-    from kamon.engine.solver import Limits, Solver  # noqa: PLC0415
+    from kamon.engine.limits import Limits  # noqa: PLC0415
+    from kamon.engine.solver import Solver  # noqa: PLC0415
 
     if _kept.get("layout") != layout:
         _kept.clear()
