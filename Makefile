@@ -43,7 +43,7 @@ format: $(READY)
 
 bench: $(READY) chromium
 	$(BIN)/python -m pip install --quiet --group bench
-	for part in play engine levels web page pictures study; do $(BIN)/python -m bench.$$part || exit 1; done
+	for part in play engine opening levels web page pictures study; do $(BIN)/python -m bench.$$part || exit 1; done
 
 words: $(READY)
 	$(BIN)/python tools/words.py

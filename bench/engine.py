@@ -30,7 +30,8 @@ from bench import alphabeta
 from kamon import Layout, Position, legal_cells, outcome, parse_line
 from kamon.engine import kernel
 from kamon.engine.limits import MIB, Budget, Limits
-from kamon.engine.solver import VALUE_NAMES, Solver
+from kamon.engine.solver import Solver
+from kamon.engine.values import VALUE_NAMES
 
 DATA = Path(__file__).parent.parent / "tests" / "data"
 PLIES = (20, 16, 12, 10, 8)
@@ -111,7 +112,7 @@ def solved_positions(ply: int, count: int) -> list[tuple[Position, str]]:
 def run_solver(position: Position, limits: Limits) -> Run:
     """Solve one position, with a new table."""
     solver, budget = Solver(position.layout, limits), Budget(limits)
-    solver.table.fill(0)  # so that the memory is there
+    solver.prover.table.fill(0)  # so that the memory is there
     start = time.process_time()
     value = solver.value(position, budget)
     return Run(value, budget.nodes, time.process_time() - start)
@@ -192,7 +193,7 @@ def timed(position: Position, threads: int, memory: int) -> Timed:
     """Solve with some threads and a new table."""
     limits = Limits(threads=threads, memory=memory)
     solver, budget = Solver(position.layout, limits), Budget(limits)
-    solver.table.fill(0)  # so that the memory is there
+    solver.prover.table.fill(0)  # so that the memory is there
     wall, cpu = time.perf_counter(), time.process_time()
     solver.value(position, budget)
     return Timed(time.perf_counter() - wall, time.process_time() - cpu, budget.nodes)

@@ -426,7 +426,7 @@ def regular(browser: Browser, server: Server) -> Regular:
     made = Regular(
         black.page.context.storage_state(),
         playing,
-        black.set_up("computer", level=8),
+        black.set_up("computer", level=12),
         black.set_up("self", CHAIN, seed=str(CHAIN_SEED)),
         black.set_up("anyone", control="1/604800", name=name),
     )

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from e2e.conftest import CHAIN, CHAIN_SEED, PHONE, Guest, Guests, Regular
 from kamon import Layout, parse_cell
 from kamon.editions import EDITIONS
+from kamon.engine.strengths import STRONGEST
 from kamon.i18n import LANGUAGES, catalogue, translate
 from kamon.notation import format_token
 
@@ -89,7 +90,7 @@ def test_a_phone_shows_all_in_the_language_and_nothing_is_too_long(
     for text in ("Two at this screen", "Invite a friend", "Wait for anyone", "My games"):
         expect(guest.button(words(text))).to_be_visible()
     guest.wish()
-    for level in range(1, 9):
+    for level in range(1, STRONGEST + 1):
         guest.page.get_by_role("slider").fill(str(level))
         fits(guest)
     for board in ("seed", "own"):

@@ -107,12 +107,21 @@ def test_settings_close_by_escape_and_give_the_focus_back(guest: Guest) -> None:
 def test_the_level_is_remembered(guest: Guest) -> None:
     guest.go("/")
     slider = guest.page.get_by_role("slider")
-    slider.press("ArrowLeft")
-    expect(slider).to_have_attribute("aria-valuetext", "Seedling")
+    # Whoever comes for the first time is offered the easiest.
+    expect(slider).to_have_value("1")
+    slider.press("ArrowRight")
+    expect(slider).to_have_attribute("aria-valuetext", "Sprout")
     guest.reload()
     expect(slider).to_have_value("2")
     guest.start("Play against the computer", side="black")
-    expect(guest.page.locator(".player .who").first).to_have_text("Computer, level 2 (Seedling)")
+    expect(guest.page.locator(".player .who").first).to_have_text("Computer, level 2 (Sprout)")
+
+
+def test_a_level_of_the_first_version_is_remembered_as_its_like(guest: Guest) -> None:
+    guest.go("/")
+    guest.page.evaluate("localStorage.setItem('kamon', JSON.stringify({level: 8, name: 'Ann'}))")
+    guest.reload()
+    expect(guest.page.get_by_role("slider")).to_have_attribute("aria-valuetext", "Oracle")
 
 
 # --- Boards of one's own --------------------------------------------------------------------

@@ -1,23 +1,13 @@
-"""What moves are worth, and the review of whole games."""
+"""What moves are worth."""
 
 from pathlib import Path
 
-import pytest
-
 from build import names, position
-from kamon import Game, Layout, Position, format_record, legal_cells, parse_line, parse_record
-from kamon.engine.analysis import (
-    Insight,
-    Review,
-    Turn,
-    annotate,
-    review,
-    study,
-    threats,
-    value_moves,
-)
+from kamon import Game, Layout, Position, legal_cells, parse_line
+from kamon.engine.analysis import Insight, study, threats, value_moves
 from kamon.engine.limits import MIB, Budget, Limits
-from kamon.engine.solver import DRAW, LOSS, WIN, Solver
+from kamon.engine.solver import Solver
+from kamon.engine.values import WIN
 
 DATA = Path(__file__).parent / "data"
 LIMITS = Limits(nodes=20_000, memory=16 * MIB)
@@ -62,79 +52,6 @@ def test_threats_are_cells_that_would_win_if_they_could_be_played() -> None:
     found = threats(position("d3 e4 e5 d5 c4", last="d3"))
     assert names(found.opponent) == "c3"
     assert found.mover == ()
-
-
-def test_a_review_finds_the_move_that_lost_and_a_better_one() -> None:
-    reviews = [(finished(number), number) for number in range(8)]
-    points = 0
-    for game, _ in reviews:
-        found = review(game, LIMITS)
-        assert len(found.turns) == len(game.main_line())
-        solver = Solver(game.layout, Limits(memory=32 * MIB))
-        current = game.root.position
-        for turn, node in zip(found.turns, game.main_line(), strict=True):
-            if turn.lost_by:
-                points += 1
-                assert turn.better is not None
-                assert solver.value(current) == turn.before
-                assert solver.value(current.after(turn.better)) == -(turn.before or 0)
-                assert turn.line[0] == turn.better
-            current = node.position
-        assert found.turns[-1].after in (WIN, DRAW)
-    assert points > 3
-
-
-def test_an_annotated_record_reads_back_and_shows_the_better_line() -> None:
-    game = finished(2)
-    before = [node.cell for node in game.main_line()]
-    found = review(game, LIMITS)
-    once = format_record(annotate(game, found))
-    again = parse_record(once)
-    # Whoever reviews a reviewed game reads nothing twice.
-    assert format_record(annotate(parse_record(once), found)) == once
-    assert [node.cell for node in again.main_line()] == before
-    marked = [node for node in again.main_line() if set(node.glyphs) & {2, 4}]
-    assert len(marked) == len(found.turning_points)
-    for node in marked:
-        assert node.parent is not None
-        assert len(node.parent.children) > 1
-    assert "with best play" in again.main_line()[-1].comment
-
-
-def test_progress_is_told_and_a_review_can_be_cancelled() -> None:
-    seen: list[tuple[int, int]] = []
-    game = finished(0)
-    found = review(
-        game,
-        LIMITS,
-        progress=lambda done, whole: seen.append((done, whole)),
-        cancelled=lambda: True,
-    )
-    assert [done for done, _ in seen] == list(range(1, len(game.main_line()) + 2))
-    assert any(turn.before is None for turn in found.turns)
-
-
-def test_accuracy_counts_proven_moves_that_kept_their_value() -> None:
-    turns = (
-        Turn(0, 1, WIN, WIN),
-        Turn(1, 2, LOSS, LOSS),
-        Turn(2, 3, WIN, LOSS, better=4),
-        Turn(3, 5, None, None, chance=0.5),
-    )
-    found = Review(turns)
-    assert (found.accuracy(0), found.accuracy(1)) == (0.5, 1.0)
-    assert Review(()).accuracy(0) is None
-    assert [turn.lost_by for turn in turns] == [0, 0, 2, 0]
-    data = found.data()
-    assert data["accuracy"] == {"black": 0.5, "white": 1.0}
-    assert data["turns"][2]["better"] == "a2"
-
-
-def test_an_empty_game_has_an_empty_review() -> None:
-    game = Game(Layout.shuffled(3))
-    assert review(game, Limits(nodes=50, memory=MIB)).turns == ()
-    with pytest.raises(ValueError, match="zip"):
-        annotate(game, Review((Turn(0, 1, None, None),)))
 
 
 def test_a_move_that_wins_at_once_has_distance_one() -> None:
@@ -214,36 +131,3 @@ def test_a_finished_game_has_nothing_to_study() -> None:
     (last,) = {each.moves for each in studied(finished(0))}
     assert last == ()
     assert studied(finished(0))[-1].value is None
-
-
-def test_a_review_without_patience_leaves_the_rest_open() -> None:
-    game = finished(0)
-    found = review(game, LIMITS, patience=0)
-    assert found.turns[0].before is None
-    assert found.turns[0].chance is not None
-
-
-def test_a_turning_point_whose_better_move_is_forgotten_is_still_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(Solver, "known_best", lambda *_: ())
-    points = [each for n in range(8) for each in review(finished(n), LIMITS).turning_points]
-    assert points
-    assert {turn.better for turn in points} == {None}
-    # It is marked all the same.
-    record = annotate(finished(1), review(finished(1), LIMITS))
-    marked = [node for node in record.main_line() if node.glyphs]
-    assert len(marked) == len(review(finished(1), LIMITS).turning_points)
-
-
-def test_a_better_move_tells_what_it_leaves() -> None:
-    for number in range(8):
-        for turn in review(finished(number), LIMITS).turning_points:
-            assert turn.better is not None
-            game = Game(finished(number).layout, finished(number).moves[: turn.ply])
-            game.play(turn.better)
-            expected = [] if game.outcome else legal_cells(game.position)
-            assert list(turn.leaves) == expected
-            assert len(turn.data()["leaves"]) == len(expected)
-            by = game.outcome.by if game.outcome else ()
-            assert turn.ends == ("+".join(how.value for how in by) or None)

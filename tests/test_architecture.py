@@ -41,14 +41,22 @@ ORDER = [
     "engine.kernel.lengths",
     "engine.kernel",
     "engine.limits",
-    "engine.solver",
+    "engine.values",
+    "engine.prover",
     "engine.distances",
     "engine.playout_tree",
-    "engine.thinking",
+    "engine.top_tree",
+    "engine.solver",
+    "engine.oracle",
     "engine.levels",
     "engine.analysis",
+    "engine.review",
     "engine.ugi",
     "engine.matches",
+    "engine.training.positions",
+    "engine.training.samples",
+    "engine.training.network",
+    "engine.training",
     "i18n",
     "web.settings",
     "web.clocks",
@@ -63,6 +71,7 @@ ORDER = [
     "web.workers",
     "web.thinkers",
     "web.analysts",
+    "web.reviews",
     "web.rasters",
     "web.pictures",
     "web.pages",
@@ -75,12 +84,10 @@ ORDER = [
 ]
 # Notebooks show a position by asking the value itself, so it must reach for its picture.
 #
-# The others are circles between neighbours, taken apart by importing late: the solver measures
-# distances by searches of its own kind, and the socket is typed by the services that open it.
+# The other is a circle between neighbours, taken apart by importing late: the socket is typed by
+# the services that open it.
 EXCEPTIONS = {
     ("position", "render.svg"),
-    ("solver", "engine.distances"),
-    ("engine.solver", "engine.distances"),
     ("web.socket", "web.app"),
 }
 GAME_MODULES = ORDER[: ORDER.index("engine.strengths")]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kamon import Game, outcome, parse_line, perft
+from kamon import Game, format_cell, legal_cells, outcome, parse_line, perft
 
 DATA = Path(__file__).parent / "data"
 
@@ -49,3 +49,11 @@ def test_solved_positions_are_open_and_have_their_number_of_moves(ply: int) -> N
         assert game.position.ply == ply
         assert outcome(game.position) is None
         assert value in ("win", "draw", "loss")
+
+
+def test_critical_positions_are_read_and_have_a_choice() -> None:
+    for game, told in read("critical06.txt"):
+        values = dict(each.split("=") for each in told.split())
+        names = [format_cell(cell) for cell in legal_cells(game.position)]
+        assert sorted(values) == sorted(names)
+        assert len(set(values.values())) > 1

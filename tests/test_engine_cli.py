@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -11,11 +12,22 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from kamon import Layout, format_layout, format_record, parse_line, parse_record
+from kamon import (
+    Layout,
+    Position,
+    format_cell,
+    format_layout,
+    format_record,
+    legal_cells,
+    parse_line,
+    parse_record,
+)
 from kamon.cli import engine as shared
+from kamon.cli import solve as solve_module
 from kamon.cli.app import app
 from kamon.engine import kernel
 from kamon.engine.kernel import compile as compile_module
+from kamon.engine.top_tree import Standing
 
 DATA = Path(__file__).parent / "data"
 LINES = (DATA / "ply20.txt").read_text().splitlines()
@@ -116,7 +128,7 @@ def test_somebody_who_watches_sees_progress(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(f"kamon.cli.{module}.is_terminal", lambda: True)
     assert kamon("solve", "--memory", "16", stdin=LINES[1]).exit_code == 0
     result = kamon("analyse", "--nodes", "500", "--memory", "16", stdin=game_record(0))
-    assert "26 of 26 positions" in result.stderr
+    assert re.search(r"\d+ of 26 positions", result.stderr)
 
 
 def test_the_first_use_says_that_it_compiles(
@@ -240,3 +252,63 @@ def test_the_computer_begins_where_it_is_black(
     result = kamon("play", "--seed", "7", "--against", "1", "--side", "white", stdin="quit\n")
     assert "The computer plays" in result.stdout
     assert "White plays:" in result.stdout
+
+
+# --- Saving a search
+
+
+def test_a_whole_board_is_saved_and_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kamon.cli.solve._SAVE_EVERY", 0.0)
+    board = format_layout(Layout.shuffled(2))
+    path = tmp_path / "search.json"
+    asked = ("solve", "--value-only", "--memory", "64", "--nodes", "2000000", "--save", str(path))
+    first = kamon(*asked, stdin=board)
+    assert json.loads(first.stdout)["value"] is None
+    size = path.stat().st_size
+    second = kamon(*asked, stdin=board)
+    assert second.exit_code == 0
+    assert path.stat().st_size >= size
+    other = kamon(*asked, stdin=format_layout(Layout.shuffled(3)))
+    assert other.exit_code == 2
+    assert "another board" in other.stderr
+    path.write_text("nonsense")
+    broken = kamon(*asked, stdin=board)
+    assert broken.exit_code == 2
+    assert "no saved search" in broken.stderr
+    assert path.read_text() == "nonsense"
+
+
+def test_a_search_that_cannot_be_saved_still_answers(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "search.json"
+    result = kamon("solve", "--memory", "16", "--save", str(path), stdin=LINES[1])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["value"] is not None
+    assert "cannot write" in result.stderr
+
+
+def test_somebody_who_watches_a_whole_board_is_told_how_it_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opening = Position(Layout.shuffled(2))
+    standing = Standing(0.9, 3_000_000.0, dict.fromkeys(legal_cells(opening)[:2], -1))
+    told = solve_module._how_far(standing, opening, 1_000_000, 10.0)
+    names = " ".join(format_cell(cell) for cell in legal_cells(opening)[:2])
+    assert told == (
+        f"; estimates: Black wins with 90%, proof 25% done, about 30 s left; settled: {names}"
+    )
+    reply = opening.after(legal_cells(opening)[0])
+    told = solve_module._how_far(Standing(0.9, 1e9, {}), reply, 1_000_000, 10.0)
+    assert told == "; estimates: Black wins with 10%, proof 0% done, about 167 min left"
+    assert solve_module._how_far(Standing(0.5, 1e6, {}), opening, 0, 1.0).endswith("0% done")
+    monkeypatch.setattr("kamon.cli.solve.is_terminal", lambda: True)
+    board = format_layout(opening.layout)
+    asked = ("solve", "--value-only", "--memory", "16", "--nodes", "1500000")
+    assert kamon(*asked, stdin=board).exit_code == 0
+
+
+def test_a_review_with_too_much_memory_is_refused() -> None:
+    result = kamon("analyse", "--memory", str(1 << 23), stdin=game_record(0))
+    assert result.exit_code == 2
+    assert "does not fit into the memory" in result.stderr

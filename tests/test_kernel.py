@@ -101,10 +101,10 @@ def test_tables_of_winning_cells_agree_with_the_boards() -> None:
     for seed in range(300):
         layout = Layout.shuffled(seed)
         solver = Solver(layout, Limits(memory=MIB))
-        stack = solver.stacks[0]
+        stack = solver.prover.stacks[0]
         position = Position(layout)
         while legal := legal_cells(position):
-            solver.set_root(stack, position)
+            solver.prover.set_root(stack, position)
             lanes = stack.space[0]["lane"]
             for row, side in ((0, position.turn), (1, position.turn.other)):
                 mine = position.stones(side)

@@ -1,4 +1,4 @@
-"""Eight opponents: each repeatable, and none so blind as to miss a win in one."""
+"""Opponents: each repeatable, and none so blind as to miss a win in one."""
 
 import subprocess
 import sys
@@ -12,8 +12,9 @@ from kamon import Layout, Position, Side, legal_cells, outcome, parse_line
 from kamon.engine import levels
 from kamon.engine.limits import Limits
 from kamon.engine.playout_tree import PlayoutTree
-from kamon.engine.solver import WIN, Solver
-from kamon.engine.strengths import STRENGTHS
+from kamon.engine.solver import Solver
+from kamon.engine.strengths import STRENGTHS, STRONGEST, from_first_ladder
+from kamon.engine.values import WIN
 
 DATA = Path(__file__).parent / "data"
 
@@ -43,13 +44,13 @@ def positions_with_a_win_in_one(count: int) -> list[tuple[Position, list[int]]]:
     return found
 
 
-@pytest.mark.parametrize("level", range(1, 9))
+@pytest.mark.parametrize("level", range(1, STRONGEST + 1))
 def test_every_level_takes_a_win_that_is_one_move_away(level: int) -> None:
     for position, winning in positions_with_a_win_in_one(12):
         assert levels.choose(position, level, seed=3, scale=0.02) in winning
 
 
-@pytest.mark.parametrize("level", range(1, 9))
+@pytest.mark.parametrize("level", range(1, STRONGEST + 1))
 def test_the_same_seed_gives_the_same_move(level: int) -> None:
     position = Position(Layout.shuffled(5)).after(4)
     chosen = {levels.choose(position, level, seed=11, scale=0.05) for _ in range(3)}
@@ -57,8 +58,8 @@ def test_the_same_seed_gives_the_same_move(level: int) -> None:
     assert chosen <= set(legal_cells(position))
 
 
-@pytest.mark.parametrize("level", range(2, 9))
-def test_from_level_two_on_no_win_in_one_is_handed_over(level: int) -> None:
+@pytest.mark.parametrize("level", range(4, STRONGEST + 1))
+def test_from_level_four_on_no_win_in_one_is_handed_over(level: int) -> None:
     rng = Random(level)
     for seed in range(12):
         position = Position(Layout.shuffled(seed))
@@ -75,10 +76,16 @@ def can_win_at_once(position: Position) -> bool:
     return any(end is not None and end.winner is not None for end in ends)
 
 
+def test_a_level_without_budget_plays_whole_games() -> None:
+    for seed in range(6):
+        for level in (2, 3, 4, 5):
+            assert play(Layout.shuffled(seed), level, 5, seed) in (*Side, None)
+
+
 def test_a_level_beats_the_one_far_below() -> None:
     score = 0.0
     for seed in range(6):
-        for black, white, me in ((7, 2, Side.BLACK), (2, 7, Side.WHITE)):
+        for black, white, me in ((10, 3, Side.BLACK), (3, 10, Side.WHITE)):
             winner = play(Layout.shuffled(seed), black, white, seed)
             score += 1.0 if winner is me else 0.5 if winner is None else 0.0
     assert score >= 9
@@ -86,9 +93,9 @@ def test_a_level_beats_the_one_far_below() -> None:
 
 def test_a_limit_in_time_is_kept() -> None:
     position = Position(Layout.shuffled(2))
-    levels.choose(position, 8, seed=1, seconds=0.05)
+    levels.choose(position, STRONGEST, seed=1, seconds=0.05)
     started = time.perf_counter()
-    levels.choose(position, 8, seed=1, seconds=0.2)
+    levels.choose(position, STRONGEST, seed=1, seconds=0.2)
     assert time.perf_counter() - started < 1.5
 
 
@@ -96,8 +103,8 @@ def test_more_time_than_its_budget_needs_makes_a_level_no_stronger() -> None:
     for seed in range(3):
         position = Position(Layout.shuffled(seed))
         position = position.after(legal_cells(position)[0])
-        assert levels.choose(position, 4, seed=seed, seconds=60) == levels.choose(
-            position, 4, seed=seed
+        assert levels.choose(position, 7, seed=seed, seconds=60) == levels.choose(
+            position, 7, seed=seed
         )
 
 
@@ -106,7 +113,7 @@ def test_with_a_time_what_can_be_proven_is_played() -> None:
         game = parse_line(line)
         assert game is not None
         values = Solver(game.layout, Limits(memory=1 << 24)).values(game.position)
-        cell = levels.choose(game.position, 8, seed=1, seconds=2)
+        cell = levels.choose(game.position, STRONGEST, seed=1, seconds=2)
         assert values[cell] == max(value for value in values.values() if value is not None)
 
 
@@ -116,7 +123,7 @@ def test_a_forced_move_needs_no_thought() -> None:
         while len(legal := legal_cells(position)) > 1:
             position = position.after(rng.choice(legal))
         if len(legal) == 1:
-            assert levels.choose(position, 8, seed=0) == legal[0]
+            assert levels.choose(position, STRONGEST, seed=0) == legal[0]
             return
     raise AssertionError("no forced move in 200 games")
 
@@ -130,12 +137,38 @@ def test_there_is_nothing_to_choose_when_the_game_is_over() -> None:
 
 
 def test_the_levels_are_named_and_measured_in_order() -> None:
-    assert [strength.level for strength in STRENGTHS] == list(range(1, 9))
-    assert len({strength.name for strength in STRENGTHS}) == 8
+    assert [strength.level for strength in STRENGTHS] == list(range(1, STRONGEST + 1))
+    assert len({strength.name for strength in STRENGTHS}) == STRONGEST
     kernel_levels = [strength for strength in STRENGTHS if strength.needs_kernel]
-    assert [strength.level for strength in kernel_levels] == [4, 5, 6, 7, 8]
+    assert [strength.level for strength in kernel_levels] == list(range(6, STRONGEST + 1))
     nodes = [strength.nodes for strength in kernel_levels]
     assert nodes == sorted(nodes)
+
+
+def test_the_levels_of_the_first_version_have_their_like() -> None:
+    old = [from_first_ladder(level) for level in range(1, 9)]
+    assert old == sorted(set(old))
+    assert (old[0], old[-1]) == (1, STRONGEST)
+
+
+def test_what_is_far_is_overlooked_before_what_is_near() -> None:
+    seen = {"near": 0, "far": 0}
+    shown = {"near": 0, "far": 0}
+    rng = Random(5)
+    for seed in range(150):
+        position = Position(Layout.shuffled(seed))
+        while legal := legal_cells(position):
+            for cell in legal:
+                after = position.after(cell)
+                replies = [] if outcome(after) else legal_cells(after)
+                winning = [reply for reply in replies if levels._wins(after, reply)]
+                if len(winning) == 1:
+                    where = "near" if levels._steps(cell, winning[0]) <= 2 else "far"
+                    shown[where] += 1
+                    seen[where] += levels._sees_a_threat(after, cell, 0.4, rng)
+            position = position.after(rng.choice(legal))
+    assert min(shown.values()) > 50
+    assert seen["near"] / shown["near"] > 2 * seen["far"] / shown["far"]
 
 
 WITHOUT_NUMBA = """
@@ -144,9 +177,9 @@ sys.modules["numba"] = None
 from kamon import Layout, Position
 from kamon.engine import levels
 position = Position(Layout.shuffled(1))
-print([levels.choose(position, level, seed=1) in range(37) for level in (1, 2, 3)])
+print([levels.choose(position, level, seed=1) in range(37) for level in range(1, 6)])
 try:
-    levels.choose(position, 4, seed=1)
+    levels.choose(position, 6, seed=1)
 except Exception as error:
     print(type(error).__name__, error)
 """
@@ -157,10 +190,10 @@ def test_the_easy_levels_need_no_numba_and_the_others_say_what_is_missing() -> N
         [sys.executable, "-c", WITHOUT_NUMBA], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == [
-        "[True, True, True]",
+        "[True, True, True, True, True]",
         (
             "EngineMissingError the engine needs numba, which is not installed here: "
-            "pip install numba; levels 1 to 3 play without it"
+            "pip install numba; levels 1 to 5 play without it"
         ),
     ]
 
@@ -172,7 +205,7 @@ def test_a_draw_that_is_proven_is_kept() -> None:
                 continue
             game = parse_line(line)
             assert game is not None
-            after = game.position.after(levels.choose(game.position, 8, seed=1))
+            after = game.position.after(levels.choose(game.position, STRONGEST, seed=1))
             assert Solver(game.layout, Limits(memory=1 << 24)).value(after) == 0
 
 

@@ -37,16 +37,16 @@ from kamon.record import read_records
 QUICK = Pace(scale=0.02)
 START = Position(Layout.shuffled(0))
 
-# Level 2 against level 1 on the boards of seeds 3 and 4, and what is told of it.
+# Level 4 against level 1 on the boards of seeds 3 and 4, and what is told of it.
 GOLDEN = [
-    "c6 c5 d4 g4 d3 a2 f3 e7 e4 d1 d6 e2 c4 b3 b4 a1 a3 c2 g5 e6 a4 f4 f7 d7 f5",
-    "b1 d5 f6 g4 e6 g5 b3 d3 d4 c5 c1 e5 f3 e7 c4 f5 b5 e4 b2 a3 a4 c6",
-    "g5 a4 d5 g6 f5 f6 d6 e2 f3 g4 c6 e4 e6 d3 c5 b4 b3 d1 e5 e3 f4",
-    "c6 d3 c4 c5 f5 d4 f6 f3 e2 d2 b4 d1 e5 b1 c2 a1 f4 b5 d6 a3 e6 d5",
+    "c6 c5 e4 b4 c1 d1 d2 d6 f7 b1 e5 f3 a3 e6 f6 b2 g4 e2 d3",
+    "b1 d5 f6 g4 e6 g5 b3 d7 b4 c5 c1 b2 a4 d6 c6 f4 f3 e4 d1 e2 d4 a2 b5 f5 d2 e5",
+    "g5 a4 d5 g6 f5 f6 d6 e2 c4 a1 g4 c6 f3 b2 c3 d2 e5 e7 f4 b5 d7",
+    "c6 d3 c4 c5 f5 d4 f6 f3 e2 b4 b3 b5 f4 e3 a4 d5",
 ]
 SUMMARY = [
     "boards from seed 3 on",
-    "level:2 against level:1: 4 won, 0 drawn, 0 lost of 4",
+    "level:4 against level:1: 4 won, 0 drawn, 0 lost of 4",
     "score 100.0 %, with 95 % confidence from 34.2 % to 100.0 % (pairs of games: 2)",
 ]
 
@@ -105,12 +105,22 @@ def lines_of(one: str, other: str, pace: Pace, *, games: int) -> list[str]:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "level", "level:", "level:0", "level:9", "level:x", "level:-1", "level:٣", "Level:1"),
-        *("uct:0", "uct:1e3", "uct:999999999", "ugi:", "ugi:  ", "ugi:'", "fly:1"),
+        *(
+            "",
+            "level",
+            "level:",
+            "level:0",
+            "level:13",
+            "level:x",
+            "level:-1",
+            "level:٣",
+            "Level:1",
+        ),
+        *("uct:0", "uct:1e3", "uct:999999999", "ugi:", "ugi:  ", "ugi:'", "fly:1", "uct"),
     ],
 )
 def test_what_is_no_player_is_told(text: str) -> None:
-    with pytest.raises(FormatError, match="is no player: expected level:1 to level:8"):
+    with pytest.raises(FormatError, match="is no player: expected level:1 to level:12"):
         parse_player(text, Pace())
 
 
@@ -122,12 +132,32 @@ def test_a_player_is_named_as_it_was_asked_for(text: str) -> None:
 
 
 def test_a_match_of_levels_can_be_repeated_to_the_move() -> None:
-    assert lines_of("level:2", "level:1", Pace(), games=4) == GOLDEN
+    assert lines_of("level:4", "level:1", Pace(), games=4) == GOLDEN
 
 
 def test_plain_tree_search_plays_and_can_be_repeated() -> None:
     first = lines_of("uct:50", "level:4", QUICK, games=2)
     assert first == lines_of("uct:50", "level:4", QUICK, games=2)
+
+
+def test_the_oracle_thinks_on_its_opponents_time_too() -> None:
+    player = parse_player("level:12", Pace(seconds=0.05, ahead=True))
+    player.new_game(1)
+    after = START.after(player.choose(START))
+    time.sleep(0.2)
+    reply = legal_cells(after)[0]
+    assert player.choose(after.after(reply)) in legal_cells(after.after(reply))
+    player.close()
+    assert isinstance(player, matches.LevelPlayer)
+    assert player._thinking_ahead is None
+
+
+def test_plain_uct_can_be_given_a_time() -> None:
+    player = parse_player("uct", Pace(seconds=0.05))
+    player.new_game(1)
+    started = time.perf_counter()
+    assert player.choose(START) in legal_cells(START)
+    assert time.perf_counter() - started < 2
 
 
 def test_a_level_can_be_given_a_time() -> None:
@@ -379,7 +409,7 @@ def test_the_engine_is_compiled_before_a_match_that_needs_it(
 
 def test_a_match_tells_its_boards_and_its_score_and_keeps_its_games(tmp_path: Path) -> None:
     path = tmp_path / "games.pgn"
-    result = kamon_match("level:2", "level:1", "--games", "4", "--seed", "3", "--output", path)
+    result = kamon_match("level:4", "level:1", "--games", "4", "--seed", "3", "--output", path)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.splitlines() == SUMMARY
     assert [format_line(game).partition(" ")[2] for game in games_in(path)] == GOLDEN

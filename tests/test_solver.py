@@ -9,10 +9,11 @@ from random import Random
 
 import pytest
 
-from kamon import Layout, Position, legal_cells, outcome, parse_line
+from kamon import Layout, Position, format_cell, legal_cells, outcome, parse_line
 from kamon.engine.distances import measure
 from kamon.engine.limits import MIB, Budget, Limits
-from kamon.engine.solver import DRAW, LOSS, VALUE_NAMES, WIN, Solver, solve
+from kamon.engine.solver import Solver, solve
+from kamon.engine.values import DRAW, LOSS, VALUE_NAMES, WIN
 
 DATA = Path(__file__).parent / "data"
 SMALL = Limits(memory=16 * MIB)
@@ -37,6 +38,15 @@ def test_values_agree_with_an_independent_solver(ply: int) -> None:
     limits = Limits(memory=128 * MIB)
     for position, expected in solved(ply):
         assert value_name(Solver(position.layout, limits).value(position)) == expected
+
+
+def test_every_move_of_critical_positions_has_the_value_that_an_independent_solver_found() -> None:
+    for line in (DATA / "critical06.txt").read_text().splitlines()[:5]:
+        game = parse_line(line)
+        assert game is not None
+        values = Solver(game.layout, Limits(memory=128 * MIB)).values(game.position)
+        told = [f"{format_cell(cell)}={value_name(value)}" for cell, value in values.items()]
+        assert sorted(told) == sorted(line.partition(";")[2].split())
 
 
 @cache
@@ -136,7 +146,7 @@ def test_the_lengths_of_all_moves_agree_with_brute_force() -> None:
         solver = Solver(position.layout, SMALL)
         for cell in legal_cells(position):
             value, length = brute_force(position.after(cell))
-            assert measure(solver, position.after(cell), value, Budget(SMALL)) == length
+            assert measure(solver.prover, position.after(cell), value, Budget(SMALL)) == length
 
 
 def test_a_line_is_played_to_the_end_that_the_value_promises() -> None:

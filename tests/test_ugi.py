@@ -14,9 +14,10 @@ import typer
 
 from kamon import Layout, Position, Side, format_cell, format_position, legal_cells, parse_line
 from kamon.cli import ugi as command
-from kamon.engine import kernel, levels, playout_tree, thinking, ugi
+from kamon.engine import kernel, levels
 from kamon.engine.limits import MIB, Limits
 from kamon.engine.solver import Solver
+from kamon.engine.strengths import STRENGTHS, STRONGEST
 from kamon.engine.ugi import NO_MOVE, Options, Search, Session, Task, read_option, read_task
 from kamon.errors import EngineMissingError
 
@@ -80,7 +81,7 @@ def test_it_introduces_itself_and_its_options() -> None:
     assert re.fullmatch(r"id name Kamon \d+\.\d+\.\d+\S*", name)
     assert rest == [
         "id author The Kamon contributors",
-        "option name Level type spin default 8 min 1 max 8",
+        "option name Level type spin default 12 min 1 max 12",
         "option name Seed type spin default 0 min 0 max 2147483647",
         "option name Threads type spin default 1 min 1 max 64",
         "option name Hash type spin default 64 min 1 max 32768",
@@ -115,22 +116,9 @@ def test_the_kernel_is_made_ready_before_it_is_needed(monkeypatch: pytest.Monkey
     monkeypatch.setattr(levels, "choose", choose)
     talk = Talk("setoption name Level value 3", "isready")
     assert asked == []
-    talk.say("setoption name Level value 4", "isready", "isready")
-    assert asked == [4]
+    talk.say("setoption name Level value 6", "isready", "isready")
+    assert asked == [6]
     assert talk.heard == ["readyok"] * 3
-
-
-def test_after_many_playouts_the_move_that_was_tried_most_is_played(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(ugi, "_MANY", 1)
-    monkeypatch.setattr(
-        playout_tree.PlayoutTree, "visits", lambda _: {cell: cell for cell in range(37)}
-    )
-    position = Position(Layout.shuffled(0))
-    assert Talk().ask("position startpos", "go nodes 3000") == format_cell(
-        max(legal_cells(position))
-    )
 
 
 def test_whoever_waits_for_the_compiler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,8 +202,8 @@ def test_a_position_may_be_named_in_three_ways() -> None:
         ("go depth " + 40 * "9", "is no depth", "a whole number from 0"),
         ("setoption", "'' sets nothing", "expected name"),
         ("setoption Level 3", "'Level 3' sets nothing", "expected name"),
-        ("setoption name Level value 9", "'9' is no Level", "from 1 to 8"),
-        ("setoption name Level value x", "'x' is no Level", "from 1 to 8"),
+        ("setoption name Level value 13", "'13' is no Level", "from 1 to 12"),
+        ("setoption name Level value x", "'x' is no Level", "from 1 to 12"),
         ("setoption name Colour value 1", "'Colour' is no option", "Level, Seed, Threads, Hash"),
         ("query", "'' is no question", "expected p1turn, gameover or result"),
         ("query fen", "'fen' is no question", "expected p1turn, gameover or result"),
@@ -270,7 +258,7 @@ def test_bytes_that_are_no_text_and_lines_without_end_are_told() -> None:
 def test_options_are_set_whatever_the_case_of_their_names() -> None:
     options = read_option(["name", "hash", "value", "7"], Options())
     options = read_option(["name", "THREADS", "value", "2"], options)
-    assert options == Options(level=8, seed=0, threads=2, hash=7)
+    assert options == Options(level=STRONGEST, seed=0, threads=2, hash=7)
 
 
 @pytest.mark.parametrize(
@@ -301,12 +289,12 @@ def test_limits_are_read_for_the_side_to_move(words: str, turn: Side, task: Task
         (7, "go movetime 60000", {"level": 7, "seconds": 60.0}),
         (7, "go movetime 50", {"level": 7, "seconds": 0.05}),
         (7, "go nodes 600000", {"level": 7}),
-        (7, "go nodes 6000", {"level": 7, "scale": 0.1}),
-        (7, "go depth 2", {"level": 2}),
+        (7, f"go nodes {STRENGTHS[6].nodes // 10}", {"level": 7, "scale": 0.1}),
+        (7, "go depth 2", {"level": 4}),
         (7, "go depth 0", {"level": 1}),
         (7, "go depth 9", {"level": 7}),
         (2, "go depth 3", {"level": 2}),
-        (8, "go", {"level": 8}),
+        (STRONGEST, "go", {"level": STRONGEST}),
         (3, "go infinite", {"level": 3}),
     ],
 )
@@ -326,7 +314,7 @@ def test_a_level_gets_its_own_budget_or_less(
 
 
 def test_the_same_seed_gives_the_same_move() -> None:
-    talk = Talk("setoption name Level value 5", "position startpos moves e7")
+    talk = Talk("setoption name Level value 6", "position startpos moves e7")
     assert talk.ask("go") == talk.ask("go")
 
 
@@ -374,21 +362,17 @@ def test_a_forced_move_is_not_thought_about() -> None:
 def test_the_table_lives_as_long_as_its_game_and_its_options() -> None:
     talk = Talk("setoption name Hash value 4")
     talk.ask("go nodes 100")
-    solver = talk.session._solver
-    assert solver is not None
+    oracle = talk.session._oracle
+    assert oracle is not None
     talk.ask("position startpos moves e7", "go nodes 100")
-    assert talk.session._solver is solver
+    assert talk.session._oracle is oracle
     talk.ask("setoption name Threads value 2", "go nodes 100")
-    second = talk.session._solver
-    assert second is not solver
+    second = talk.session._oracle
+    assert second is not oracle
     assert second is not None
-    assert second.limits == Limits(memory=4 * MIB, threads=2)
+    assert second.solver.limits == Limits(memory=4 * MIB, threads=2)
     talk.say("uginewgame")
-    assert talk.session._solver is None
-
-
-def test_playouts_and_proof_are_weighed_as_the_levels_weigh_them() -> None:
-    assert (ugi._LEANING, ugi._LOST) == (thinking._LEANING, thinking._LOST)
+    assert talk.session._oracle is None
 
 
 # --- Stopping -------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ class EngineMissingError(KamonError):
     def __init__(self, reason: str = "") -> None:
         missing = "is not installed here: pip install numba"
         how = f"cannot be loaded here: {reason}" if reason else missing
-        super().__init__(f"the engine needs numba, which {how}; levels 1 to 3 play without it")
+        super().__init__(f"the engine needs numba, which {how}; levels 1 to 5 play without it")
 
 
 def quote(text: str) -> str:

@@ -1,6 +1,7 @@
 """Rooms: what follows from a command, whoever sends it and whenever it comes."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis.stateful import (
 )
 
 from kamon import Game, Layout, rules
+from kamon.engine.strengths import STRONGEST
 from kamon.game import Result
 from kamon.geometry import CELLS
 from kamon.notation import format_cell, parse_cell
@@ -792,3 +794,13 @@ AnyRoom.TestCase.settings = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 TestAnyRoom = AnyRoom.TestCase
+
+
+def test_a_game_of_the_first_version_keeps_an_opponent_of_the_same_strength() -> None:
+    first = set_up(Layout.shuffled(1), Control(), COMPUTER, 0)
+    assert create("g", [first]).white.level == COMPUTER[WHITE].level
+    old = {key: value for key, value in first.data.items() if key != "ladder"}
+    old["white"] = {"kind": "computer", "name": "", "level": 8}
+    assert create("g", [replace(first, data=old)]).white.level == STRONGEST
+    old["white"] = {"kind": "person", "name": "Ann", "level": 0}
+    assert create("g", [replace(first, data=old)]).white.level == 0

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from kamon import Layout, rules
+from kamon.engine.strengths import STRONGEST
 from kamon.notation import format_cell, parse_position
-from kamon.position import Side
+from kamon.position import Position, Side
 from kamon.web import thinkers as thinkers_module
 from kamon.web.bus import Bus, StorageError, Table
 from kamon.web.clocks import Control
 from kamon.web.rooms import Command, Seat, set_up
 from kamon.web.store import Store
 from kamon.web.thinkers import TRIES, Thinkers, _Thinker
+from kamon.web.workers import Worker
 from web_server import PATIENCE
 
 BLACK, WHITE = Side.BLACK, Side.WHITE
@@ -201,6 +203,79 @@ async def test_a_move_that_was_not_answered_is_answered_in_the_next_life(
     async with Thinkers(bus, 1) as thinkers:
         thinkers.consider(table.room)
         await until(lambda: len(table.room.moves) == 2)
+
+
+async def test_easy_levels_play_while_the_engine_is_compiled_and_the_others_wait(
+    bus: Bus, brain: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = threading.Event()
+    monkeypatch.setattr(Worker, "send", lambda *_: None)
+    monkeypatch.setattr(Worker, "receive", lambda *_: compiled.wait(PATIENCE))
+    async with Thinkers(bus, 1) as thinkers:
+        strong = {BLACK: Seat("person"), WHITE: Seat("computer", "", 9)}
+        first = set_up(Layout.shuffled(1), Control(), strong, bus.now())
+        hard = await bus.table((await bus.create(first, [(BLACK, "a" * 64)])).id)
+        easy = await new(bus)
+        await move(bus, hard)
+        await move(bus, easy)
+        await until(lambda: len(easy.room.moves) == 2)
+        assert thinkers.compiling
+        assert len(hard.room.moves) == 1
+        compiled.set()
+        await until(lambda: len(hard.room.moves) == 2)
+        assert not thinkers.compiling
+    assert len(brain.asked) == 2
+
+
+async def test_where_the_engine_cannot_be_compiled_the_game_goes_on(
+    bus: Bus, brain: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise EOFError
+
+    monkeypatch.setattr(Worker, "send", fail)
+    async with Thinkers(bus, 1) as thinkers:
+        await until(lambda: not thinkers.compiling)
+        table = await new(bus)
+        await move(bus, table)
+        await until(lambda: len(table.room.moves) == 2)
+    assert brain.asked
+
+
+async def test_a_game_stays_with_the_worker_that_knows_it(bus: Bus, brain: Brain) -> None:
+    async with Thinkers(bus, 3) as thinkers:
+        tables = [await new(bus) for _ in range(3)]
+        for table in tables:
+            await move(bus, table)
+            await until(lambda table=table: len(table.room.moves) == 2)  # type: ignore[misc]
+        known = dict(thinkers._known_by)
+        for table in reversed(tables):
+            await move(bus, table)
+            await until(lambda table=table: len(table.room.moves) == 4)  # type: ignore[misc]
+        assert dict(thinkers._known_by) == known
+    assert len(brain.asked) == 6
+
+
+def test_a_player_remembers_a_few_games_and_thinks_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thinkers_module, "ORACLE_SECONDS", 0.1)
+    monkeypatch.setattr(thinkers_module, "AHEAD_SECONDS", 30.0)
+    player = thinkers_module._Player()
+    for seed in range(3):
+        position = Position(Layout.shuffled(seed))
+        cell = player.choose(position, STRONGEST, seed)
+        assert cell in rules.legal_cells(position)
+        started = time.monotonic()
+        disturbed = started + 0.2
+        player.think_ahead(
+            position.after(cell),
+            STRONGEST,
+            lambda end=disturbed: time.monotonic() > end,  # type: ignore[misc]
+        )
+        assert time.monotonic() - started < 5
+    assert len(player._oracles) == thinkers_module.GAMES_REMEMBERED
+    # Nobody thinks ahead for an easy level, nor about what is not known.
+    player.think_ahead(Position(Layout.shuffled(9)), STRONGEST, lambda: False)
+    player.think_ahead(position.after(cell), 1, lambda: False)
 
 
 async def test_a_real_worker_answers_and_one_that_was_killed_is_replaced(bus: Bus) -> None:

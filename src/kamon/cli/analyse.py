@@ -1,26 +1,29 @@
 """``kamon analyse``: where a game was won and lost."""
 
 import json
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
 from kamon.cli.engine import (
+    INTERRUPTED,
     MemoryOption,
-    NodesOption,
     ThreadsOption,
-    TimeOption,
     is_terminal,
     prepare,
+    stopped_by_hand,
 )
 from kamon.cli.files import SourceFile, open_source
 from kamon.errors import KamonError
+from kamon.game import Game
 from kamon.record import format_record, parse_record, split_records
 
 EXAMPLES = """Examples:
 
 \b
   kamon analyse friday.pgn > reviewed.pgn
+  kamon analyse --time 300 --threads 2 friday.pgn > reviewed.pgn
   kamon analyse --json friday.pgn | jq '.turns[] | select(.lost > 0)'"""
 
 
@@ -28,19 +31,18 @@ def run(
     file: SourceFile = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON instead of PGN.")] = False,
-    time: TimeOption = 5.0,
-    nodes: NodesOption = None,
+    time: Annotated[float | None, typer.Option(help="Seconds for each game.")] = 60.0,
+    nodes: Annotated[int | None, typer.Option(help="Nodes for each game.")] = None,
     memory: MemoryOption = 512,
     threads: ThreadsOption = 1,
 ) -> None:
-    """Review games: the moves that threw something away.
+    """Review games: where they were decided, and what would have been better.
 
-    Reads PGN records and writes them with glyphs, comments and the better lines as variations, or
-    one JSON object a game. What could not be proven in the time is told as its chance in trial
-    games.
+    Reads PGN records and writes them with a summary, glyphs, comments and the better lines as
+    variations, or one JSON object a game. What could not be proven in the time is an estimate and
+    says so. Ctrl-C ends the work, and what is proven by then is written.
     """
-    from kamon.engine.analysis import annotate, review  # noqa: PLC0415 - the kernel loads slowly
-    from kamon.engine.limits import MIB, Limits  # noqa: PLC0415
+    from kamon.engine.limits import MIB, Limits  # noqa: PLC0415 - the kernel loads slowly
 
     try:
         limits = Limits(time, nodes, memory * MIB, threads)
@@ -48,7 +50,7 @@ def run(
         raise typer.BadParameter(str(error)) from None
     prepare()
     failed = False
-    with open_source(file) as lines:
+    with open_source(file) as lines, stopped_by_hand() as stopped:
         for number, text in split_records(lines):
             try:
                 game = parse_record(text, first_line=number)
@@ -57,20 +59,26 @@ def run(
                 typer.echo(f"kamon: {error}", err=True)
                 continue
             try:
-                found = review(game, limits, progress=_show if is_terminal() else _hide)
+                typer.echo(_reviewed(game, limits, stopped, as_json=as_json))
             except ValueError as error:
                 raise typer.BadParameter(str(error)) from None
-            _write(format_record(annotate(game, found)) if not as_json else found.data())
+            if stopped():
+                raise typer.Exit(INTERRUPTED)
     if failed:
         raise typer.Exit(1)
 
 
-def _write(answer: str | dict[str, Any]) -> None:
-    typer.echo(answer if isinstance(answer, str) else json.dumps(answer))
+def _reviewed(game: Game, limits: Any, stopped: Callable[[], bool], *, as_json: bool) -> str:  # noqa: ANN401 - a Limits, as above
+    from kamon.engine.review import annotate, review, summary  # noqa: PLC0415 - as above
+
+    found = review(game, limits, progress=_show if is_terminal() else _hide, cancelled=stopped)
+    if as_json:
+        return json.dumps({"summary": summary(game, found), **found.data()})
+    return format_record(annotate(game, found))
 
 
 def _show(done: int, whole: int) -> None:
-    typer.echo(f"\r{done} of {whole} positions", err=True, nl=done == whole)
+    typer.echo(f"\r{done} of {whole} positions (Ctrl-C stops)", err=True, nl=done == whole)
 
 
 def _hide(_: int, __: int) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from kamon.cli.engine import INTERRUPTED, prepare
+from kamon.cli.engine import INTERRUPTED, prepare, stopped_by_hand
 from kamon.cli.files import reason
 from kamon.engine.matches import (
     EngineStartError,
@@ -53,8 +53,14 @@ def run(  # noqa: PLR0913 - each is an option of a match
     ] = None,
     movetime: Annotated[
         float | None,
-        typer.Option(help="Seconds for a move; levels below 8 need no more than their budgets."),
+        typer.Option(help="Seconds for a move; levels below 12 need no more than their budgets."),
     ] = None,
+    ahead: Annotated[
+        bool,
+        typer.Option(
+            "--think-ahead", help="With --movetime, level 12 also thinks on its opponent's time."
+        ),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="A file to which each game is appended as it ends."),
@@ -66,7 +72,7 @@ def run(  # noqa: PLR0913 - each is an option of a match
     plays what is not legal loses that game and is started again. Ctrl-C ends the match early; the
     games until then count and are kept.
     """
-    players = _players(one, other, _pace(scale, movetime))
+    players = _players(one, other, _pace(scale, movetime, ahead=ahead))
     if any(player.needs_kernel for player in players):
         prepare()
     first = secrets.randbelow(SEED_LIMIT - _GAMES) if seed is None else seed
@@ -77,13 +83,13 @@ def run(  # noqa: PLR0913 - each is an option of a match
         raise typer.Exit(status)
 
 
-def _pace(scale: float | None, movetime: float | None) -> Pace:
+def _pace(scale: float | None, movetime: float | None, *, ahead: bool) -> Pace:
     if scale is not None and movetime is not None:
         raise typer.BadParameter("--scale and --movetime exclude each other")
     for name, number, most in (("--scale", scale, 1000), ("--movetime", movetime, 86_400)):
         if number is not None and not 0 < number <= most:
             raise typer.BadParameter(f"{name} is more than 0 and at most {most}, not {number:g}")
-    return Pace(scale or 1.0, movetime)
+    return Pace(scale or 1.0, movetime, ahead)
 
 
 def _players(one: str, other: str, pace: Pace) -> tuple[Player, Player]:
@@ -116,9 +122,14 @@ def _play(players: tuple[Player, Player], games: int, seed: int, stream: TextIO 
     score, status = Score(), 0
     try:
         for finished in play_match(one, other, games=games, seed=seed):
-            _keep(finished, stream)
-            score = score.plus(finished)
+            # What is written must be counted too, also where Ctrl-C comes just now.
+            with stopped_by_hand() as stopped:
+                _keep(finished, stream)
+                score = score.plus(finished)
             _tell(finished, score, games)
+            if stopped():
+                status = INTERRUPTED
+                break
     except KeyboardInterrupt:
         status = INTERRUPTED
     except (EngineStartError, EngineMissingError) as error:

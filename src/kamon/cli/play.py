@@ -17,7 +17,7 @@ from kamon.cli.choices import OtherEditionOption
 from kamon.cli.engine import prepare
 from kamon.cli.files import reason, write_whole
 from kamon.editions import COSMOLUDO_2020, EDITIONS, Edition
-from kamon.engine.strengths import strongest_plain_level
+from kamon.engine.strengths import STRONGEST, strongest_plain_level
 from kamon.errors import KamonError
 from kamon.game import Game, OffBoard, Result
 from kamon.layout import SEED_LIMIT, Layout
@@ -57,7 +57,10 @@ def run(
     resume: Annotated[bool, typer.Option(help="Go on with the last game.")] = False,
     edition: OtherEditionOption = None,
     against: Annotated[
-        int | None, typer.Option(min=1, max=8, help="Play against the computer, level 1 to 8.")
+        int | None,
+        typer.Option(
+            min=1, max=STRONGEST, help=f"Play against the computer, level 1 to {STRONGEST}."
+        ),
     ] = None,
     side: Annotated[
         Literal["black", "white"], typer.Option(help="Your side against the computer.")

@@ -2,8 +2,11 @@
 
 import contextlib
 import json
+import time as time_module
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -17,17 +20,24 @@ from kamon.cli.engine import (
     prepare,
     stopped_by_hand,
 )
-from kamon.cli.files import SourceFile, open_source, read_games
+from kamon.cli.files import SourceFile, open_source, read_games, reason, write_whole
 from kamon.errors import KamonError
+from kamon.layout import Layout
 from kamon.notation import format_cell
-from kamon.position import Position
+from kamon.position import Position, Side
+
+if TYPE_CHECKING:
+    # At run time these load slowly, and only the work itself needs them.
+    from kamon.engine.limits import Budget
+    from kamon.engine.solver import Solution, Solver
+    from kamon.engine.top_tree import Standing
 
 EXAMPLES = """Examples:
 
 \b
   kamon solve positions.txt
   kamon solve --distance --time 60 positions.txt
-  kamon new --seed 0 | kamon solve --memory 8192 --threads 2"""
+  kamon new --seed 2 | kamon solve --value-only --memory 4096 --threads 2 --save board2.json"""
 
 
 def run(  # noqa: PLR0913 - each is an option that people type
@@ -52,6 +62,13 @@ def run(  # noqa: PLR0913 - each is an option that people type
             "--moves", help="Also value every legal move, and tell what either side threatens."
         ),
     ] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            dir_okay=False,
+            help="Keep what is proven of an opening in a file, and go on from it if it is there.",
+        ),
+    ] = None,
 ) -> None:
     """Solve positions exactly, as JSON.
 
@@ -60,14 +77,17 @@ def run(  # noqa: PLR0913 - each is an option that people type
     may be others), a line of best play. "nodes" and "seconds" are what the value took. A line that
     cannot be read gives {"error": ..., "line": N} in its place, and exit status 1. Ctrl-C ends the
     work, and what is proven by then is written.
+
+    A whole board takes minutes: --value-only asks for its value alone, and --save lets you go on
+    with the work another time.
     """
-    from kamon.engine.limits import MIB, Budget, Limits  # noqa: PLC0415 - loads slowly
-    from kamon.engine.solver import Solver  # noqa: PLC0415
+    from kamon.engine.limits import MIB, Limits  # noqa: PLC0415 - loads slowly
 
     try:
         limits = Limits(time, nodes, memory * MIB, threads)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    wishes = _Wishes(moves=moves, distance=distance, value_only=value_only)
     prepare()
     failed = False
     with open_source(file) as lines, stopped_by_hand() as stopped:
@@ -76,20 +96,14 @@ def run(  # noqa: PLR0913 - each is an option that people type
                 failed = True
                 typer.echo(json.dumps({"error": str(game), "line": number}))
                 continue
-            with _progress(number) as progress:
-                try:
-                    solver = Solver(game.layout, limits)
-                except ValueError as error:
-                    raise typer.BadParameter(str(error)) from None
-                position = game.position
-                budget = Budget(limits, stopped, progress)
-                found = solver.solve(
-                    position, budget=budget, moves=not value_only, distance=distance
-                )
-                answer = _data(found)
-                if moves:
-                    budget = Budget(limits, stopped, progress)
-                    answer |= _moves(solver, position, budget, distance=distance)
+            solver = _new_solver(game.layout, limits)
+            with _saving(solver, save) as keep, _progress(number, solver, game.position) as show:
+
+                def progress(nodes: int, seconds: float) -> None:
+                    show(nodes, seconds)
+                    keep()
+
+                answer = _solve(solver, game.position, wishes, stopped, progress)
             typer.echo(json.dumps(answer))
             if stopped():
                 raise typer.Exit(INTERRUPTED)
@@ -97,8 +111,48 @@ def run(  # noqa: PLR0913 - each is an option that people type
         raise typer.Exit(1)
 
 
-def _moves(solver: Any, position: Position, budget: Any, *, distance: bool) -> dict[str, Any]:  # noqa: ANN401 - as below
-    from kamon.engine.analysis import threats, value_moves  # noqa: PLC0415 - as below
+@dataclass(frozen=True, slots=True)
+class _Wishes:
+    """What is asked for besides the value."""
+
+    moves: bool
+    distance: bool
+    value_only: bool
+
+
+def _new_solver(layout: Layout, limits: Any) -> "Solver":  # noqa: ANN401 - a Limits, whose module loads slowly
+    from kamon.engine.solver import Solver  # noqa: PLC0415 - loads slowly
+
+    try:
+        return Solver(layout, limits)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _solve(
+    solver: "Solver",
+    position: Position,
+    wishes: _Wishes,
+    stopped: Callable[[], bool],
+    progress: Callable[[int, float], None],
+) -> dict[str, Any]:
+    from kamon.engine.limits import Budget  # noqa: PLC0415 - as above
+
+    budget = Budget(solver.limits, stopped, progress)
+    found = solver.solve(
+        position, budget=budget, moves=not wishes.value_only, distance=wishes.distance
+    )
+    answer = _data(found)
+    if wishes.moves:
+        budget = Budget(solver.limits, stopped, progress)
+        answer |= _moves(solver, position, budget, distance=wishes.distance)
+    return answer
+
+
+def _moves(
+    solver: "Solver", position: Position, budget: "Budget", *, distance: bool
+) -> dict[str, Any]:
+    from kamon.engine.analysis import threats, value_moves  # noqa: PLC0415 - as above
 
     valued = value_moves(solver, position, budget, distance=distance)
     return {
@@ -107,8 +161,8 @@ def _moves(solver: Any, position: Position, budget: Any, *, distance: bool) -> d
     }
 
 
-def _data(found: Any) -> dict[str, Any]:  # noqa: ANN401 - a Solution, whose module loads numba
-    from kamon.engine.solver import VALUE_NAMES  # noqa: PLC0415
+def _data(found: "Solution") -> dict[str, Any]:
+    from kamon.engine.values import VALUE_NAMES  # noqa: PLC0415 - as above
 
     answer = {
         "value": None if found.value is None else VALUE_NAMES[found.value],
@@ -125,8 +179,52 @@ def _data(found: Any) -> dict[str, Any]:  # noqa: ANN401 - a Solution, whose mod
     return answer
 
 
+# --- Saving
+
+_SAVE_EVERY: Final = 30.0
+
+
 @contextlib.contextmanager
-def _progress(number: int) -> Iterator[Callable[[int, float], None]]:
+def _saving(solver: "Solver", path: Path | None) -> Iterator[Callable[[], None]]:
+    """Go on from a file if it is there, and write what is proven: now and then, and at the end."""
+    if path is None:
+        yield lambda: None
+        return
+    if path.exists():
+        try:
+            solver.restore(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, KamonError) as error:
+            raise typer.BadParameter(f"cannot go on from {path}: {reason(error)}") from None
+    saved = time_module.monotonic()
+
+    def keep() -> None:
+        nonlocal saved
+        if time_module.monotonic() - saved > _SAVE_EVERY:
+            saved = time_module.monotonic()
+            _save(solver, path)
+
+    try:
+        yield keep
+    finally:
+        _save(solver, path)
+
+
+def _save(solver: "Solver", path: Path) -> None:
+    """Write a file; where that fails, say so and go on, for the work is not lost yet."""
+    try:
+        with write_whole(path, force=True) as stream:
+            stream.write(solver.save())
+    except typer.BadParameter as error:
+        typer.echo(f"kamon: {error}", err=True)
+
+
+# --- Progress
+
+
+@contextlib.contextmanager
+def _progress(
+    number: int, solver: "Solver", position: Position
+) -> Iterator[Callable[[int, float], None]]:
     """Show on a terminal how far the search of a line has come."""
     if not is_terminal():
         yield lambda _nodes, _seconds: None
@@ -136,6 +234,32 @@ def _progress(number: int) -> Iterator[Callable[[int, float], None]]:
     with Console(stderr=True).status(f"line {number}") as status:
 
         def show(nodes: int, seconds: float) -> None:
-            status.update(f"line {number}: {nodes:,} nodes in {seconds:.0f} s (Ctrl-C stops)")
+            how_far = _how_far(solver.standing(position), position, nodes, seconds)
+            status.update(
+                f"line {number}: {nodes:,} nodes in {seconds:.0f} s{how_far} (Ctrl-C stops)"
+            )
 
         yield show
+
+
+def _how_far(standing: "Standing | None", position: Position, nodes: int, seconds: float) -> str:
+    """Say how the proof of an opening stands: what is proven, and what is only expected."""
+    if standing is None:
+        return ""
+    black = standing.chance if position.turn is Side.BLACK else 1 - standing.chance
+    done = nodes / max(1.0, nodes + standing.work_left)
+    parts = [f"; estimates: Black wins with {black:.0%}, proof {done:.0%} done"]
+    if nodes and seconds > _ENOUGH_TO_TELL:
+        parts.append(f", about {_duration(standing.work_left / nodes * seconds)} left")
+    if standing.settled:
+        names = " ".join(format_cell(cell) for cell in standing.settled)
+        parts.append(f"; settled: {names}")
+    return "".join(parts)
+
+
+_ENOUGH_TO_TELL: Final = 5.0
+_MINUTE: Final = 60
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE else f"{seconds / _MINUTE:.0f} min"

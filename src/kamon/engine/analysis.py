@@ -1,31 +1,26 @@
-"""What every move is worth, and where a game was thrown away.
+"""What every move of a position is worth.
 
 What is proven is exact; what is not is an estimate, and says so.
 """
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from kamon import rules
 from kamon.engine.distances import measure
 from kamon.engine.limits import Budget, Limits
-from kamon.engine.playout_tree import PlayoutTree
-from kamon.engine.solver import DRAW, LOSS, VALUE_NAMES, WIN, Solver
-from kamon.game import Game, Node
+from kamon.engine.playout_tree import NODES_PER_GAME, PlayoutTree, win_chance
+from kamon.engine.solver import Solver
+from kamon.engine.values import DRAW, LOSS, VALUE_NAMES, WIN
 from kamon.notation import format_cell
 from kamon.position import Position
 
 _PLAYOUTS: Final = 4_000
 # Nodes for the first look at each move, and seconds between two words about progress.
 _FIRST_SLICE: Final = 4_000
-# Seconds for the line behind one better move, where patience is short.
-_LINE_SECONDS: Final = 0.3
 _TELL_EVERY: Final = 0.25
-# PGN's glyphs: a very poor move throws a win away, a poor one a draw.
-_BLUNDER: Final = 4
-_MISTAKE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,84 +60,6 @@ class Threats:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A move of a game as the review sees it.
-
-    ``before`` and ``after`` are exact values for the mover, of the position and of the move; None
-    where not proven. ``better`` is a move that would have kept the value: it ends the game as
-    ``ends`` says, or it leaves the opponent the replies ``leaves``, and ``line`` shows how it goes
-    on.
-    """
-
-    ply: int
-    cell: int
-    before: int | None
-    after: int | None
-    chance: float | None = None
-    better: int | None = None
-    line: tuple[int, ...] = ()
-    leaves: tuple[int, ...] = ()
-    ends: str | None = None
-
-    @property
-    def is_proven(self) -> bool:
-        """Tell whether it is known what the move threw away; a win keeps whatever there was."""
-        return self.after == WIN or (self.before is not None and self.after is not None)
-
-    @property
-    def lost_by(self) -> int:
-        """How much the move threw away: 2 a whole win, 1 half a point, 0 nothing that is proven."""
-        if self.before is None or self.after is None:
-            return 0
-        return self.before - self.after
-
-    def data(self) -> dict[str, Any]:
-        """Turn it into plain values for JSON."""
-
-        def name(value: int | None) -> str | None:
-            return None if value is None else VALUE_NAMES[value]
-
-        return {
-            "ply": self.ply,
-            "move": format_cell(self.cell),
-            "before": name(self.before),
-            "after": name(self.after),
-            "estimate": None if self.chance is None else round(self.chance, 3),
-            "lost": self.lost_by,
-            "better": None if self.better is None else format_cell(self.better),
-            "line": [format_cell(cell) for cell in self.line],
-            "leaves": [format_cell(cell) for cell in self.leaves],
-            "ends": self.ends,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """A whole game, move by move."""
-
-    turns: tuple[Turn, ...] = field(default=())
-
-    @property
-    def turning_points(self) -> tuple[Turn, ...]:
-        """The moves that threw away a win or a draw."""
-        return tuple(turn for turn in self.turns if turn.lost_by > 0)
-
-    def accuracy(self, parity: int) -> float | None:
-        """Return the share of one side's proven moves that kept their value; 0 is Black."""
-        proven = [turn for turn in self.turns if turn.ply % 2 == parity and turn.is_proven]
-        if not proven:
-            return None
-        return sum(turn.lost_by == 0 for turn in proven) / len(proven)
-
-    def data(self) -> dict[str, Any]:
-        """Turn it into plain values for JSON."""
-        return {
-            "turns": [turn.data() for turn in self.turns],
-            "accuracy": {"black": self.accuracy(0), "white": self.accuracy(1)},
-        }
-
-
 def value_moves(
     solver: Solver, position: Position, budget: Budget, *, distance: bool = False
 ) -> list[MoveValue]:
@@ -167,7 +84,7 @@ def _distance(solver: Solver, after: Position, value: int | None, budget: Budget
         return None
     if rules.outcome(after) is not None:
         return 1
-    rest = measure(solver, after, -value, budget)
+    rest = measure(solver.prover, after, -value, budget)
     return None if rest is None else rest + 1
 
 
@@ -180,9 +97,9 @@ def _worth(move: MoveValue) -> tuple[float, float]:
 
 
 def _chances(position: Position) -> dict[int, float]:
-    tree = PlayoutTree(position, seed=position.ply, size=20 * _PLAYOUTS + 50)
+    tree = PlayoutTree(position, position.ply, NODES_PER_GAME * _PLAYOUTS + 50)
     tree.grow(_PLAYOUTS)
-    return tree.chances()
+    return {cell: win_chance(share) for cell, share in tree.chances().items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,94 +235,3 @@ def threats(position: Position) -> Threats:
     return Threats(
         tuple(rules.winning_cells(position, mover)), tuple(rules.winning_cells(position, other))
     )
-
-
-def review(
-    game: Game,
-    limits: Limits,
-    *,
-    patience: float | None = None,
-    progress: Callable[[int, int], None] = lambda _done, _all: None,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> Review:
-    """Review the main line, from its end, where proofs are cheap and help the earlier ones.
-
-    The limits in nodes and seconds are for each position, ``patience`` is for all of them: what is
-    not proven when it is over stays so.
-    """
-    nodes = game.main_line()
-    solver = Solver(game.layout, limits)
-    values: dict[int, int | None] = {}
-    positions = [game.root.position, *(node.position for node in nodes)]
-    over = None if patience is None else time.monotonic() + patience
-
-    def impatient() -> bool:
-        return cancelled() or (over is not None and time.monotonic() > over)
-
-    for ply in range(len(positions) - 1, -1, -1):
-        values[ply] = solver.value(positions[ply], Budget(limits, impatient))
-        progress(len(positions) - ply, len(positions))
-    for_lines = limits if patience is None else replace(limits, seconds=_LINE_SECONDS)
-    turns = [
-        _turn(solver, positions, ply, values, Budget(for_lines, cancelled))
-        for ply in range(len(nodes))
-    ]
-    return Review(tuple(turns))
-
-
-def _turn(
-    solver: Solver,
-    positions: list[Position],
-    ply: int,
-    values: dict[int, int | None],
-    budget: Budget,
-) -> Turn:
-    position, after = positions[ply], positions[ply + 1]
-    cell = after.last
-    assert cell is not None  # noqa: S101 - a move has been played
-    before, reached = values[ply], values[ply + 1]
-    worth = None if reached is None else -reached
-    first_ply = positions[0].ply
-    if before is None or worth is None:
-        judged = worth is None and not budget.cancelled()
-        chance = _chances(position).get(cell) if judged else None
-        return Turn(first_ply + ply, cell, before, worth, chance)
-    if before == worth:
-        return Turn(first_ply + ply, cell, before, worth)
-    # The proof that the position is better than the move went through such a move.
-    known = solver.known_best(position, before)
-    if not known:
-        return Turn(first_ply + ply, cell, before, worth)
-    better = known[0]
-    reply = position.after(better)
-    line = (better, *solver.line(reply, budget))
-    outcome = rules.outcome(reply)
-    ends = None if outcome is None else "+".join(by.value for by in outcome.by)
-    leaves = tuple(rules.legal_cells(reply))
-    return Turn(first_ply + ply, cell, before, worth, None, better, line, leaves, ends)
-
-
-def annotate(game: Game, found: Review) -> Game:
-    """Write a review into the record: glyphs, comments, and the better line as a variation."""
-    names = {WIN: "wins", DRAW: "draws", LOSS: "loses"}
-    for turn, node in zip(found.turns, game.main_line(), strict=True):
-        if turn.after is None:
-            text = f"not proven; playouts give {turn.chance:.0%}" if turn.chance is not None else ""
-        else:
-            text = f"{names[turn.after]} with best play"
-        if turn.lost_by > 0:
-            glyph = _BLUNDER if turn.lost_by == WIN - LOSS else _MISTAKE
-            node.glyphs = (*node.glyphs, *((glyph,) if glyph not in node.glyphs else ()))
-        if turn.lost_by > 0 and turn.better is not None:
-            text += f"; {format_cell(turn.better)} {names[turn.before or 0]}"
-            _add_line(game, node.parent or game.root, turn.line)
-        # Whoever reviews a reviewed game reads nothing twice.
-        if text not in node.comment:
-            node.comment = f"{node.comment} {text}".strip()
-    return game
-
-
-def _add_line(game: Game, start: Node, line: tuple[int, ...]) -> None:
-    game.go_to(start)
-    for cell in line:
-        game.play(cell)

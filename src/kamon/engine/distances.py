@@ -5,11 +5,13 @@ import numpy as np
 from kamon import rules
 from kamon.engine import kernel
 from kamon.engine.limits import Budget
-from kamon.engine.solver import DRAW, WIN, Solver, plies_left, run_together
+from kamon.engine.prover import Prover, run_together
+from kamon.engine.values import DRAW, WIN
 from kamon.position import Position, Side
+from kamon.tokens import TOKENS
 
 
-def measure(solver: Solver, position: Position, value: int, budget: Budget) -> int | None:
+def measure(prover: Prover, position: Position, value: int, budget: Budget) -> int | None:
     """Count the plies to the end of a position whose value is known; None if a limit ends it.
 
     A draw always fills the board. A win is searched for with ever more plies, so the first length
@@ -24,7 +26,7 @@ def measure(solver: Solver, position: Position, value: int, budget: Budget) -> i
     stack = kernel.new_stack()
     # The winner makes the last move, so the length is odd for the one and even for the other.
     for plies in range(1 if value == WIN else 2, plies_left(position) + 1, 2):
-        answer = _forced(solver, position, attacker, plies, budget, stack)
+        answer = _forced(prover, position, attacker, plies, budget, stack)
         if answer is None:
             return None
         if answer:
@@ -32,8 +34,13 @@ def measure(solver: Solver, position: Position, value: int, budget: Budget) -> i
     raise AssertionError("a proven win has a length")
 
 
+def plies_left(position: Position) -> int:
+    """Count the tokens that are still free: no game lasts longer."""
+    return len(TOKENS) - position.ply
+
+
 def _forced(
-    solver: Solver,
+    prover: Prover,
     position: Position,
     attacker: int,
     plies: int,
@@ -41,17 +48,17 @@ def _forced(
     stack: kernel.Stack,
 ) -> bool | None:
     stop = np.zeros(1, dtype=np.uint8)
-    solver.set_root(stack, position)
+    prover.set_root(stack, position)
     stack.space["nodes_allowed"] = budget.nodes_left()
-    memo, shared = solver.memo(attacker), int(len(solver.stacks) > 1)
+    memo, shared = prover.memo(attacker), prover.shared
     answers: list[int] = []
 
-    def run() -> None:
+    def run(_: int) -> None:
         answers.append(
-            kernel.forced(solver.context, *stack, memo, solver.table, shared, attacker, plies, stop)
+            kernel.forced(prover.context, *stack, memo, prover.table, shared, attacker, plies, stop)
         )
 
-    run_together([run], stop, budget, lambda: stack.nodes)
+    run_together(run, 1, stop, budget, lambda: stack.nodes)
     if answers[0] < 0:
         budget.give_up()
         return None

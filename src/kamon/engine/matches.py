@@ -12,19 +12,24 @@ import shlex
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from kamon import rules
 from kamon.engine import levels
-from kamon.engine.strengths import STRENGTHS
+from kamon.engine.strengths import STRENGTHS, STRONGEST
 from kamon.errors import FormatError, KamonError, quote
 from kamon.game import Game, OffBoard
 from kamon.layout import Layout
 from kamon.notation import format_layout, format_position, parse_cell
 from kamon.position import Position, Side
+
+if TYPE_CHECKING:
+    # At run time only the strong levels ask for the kernel.
+    from kamon.engine.oracle import Oracle
 
 # --- Players --------------------------------------------------------------------------------
 
@@ -62,15 +67,20 @@ class EngineStartError(KamonError):
 class Pace:
     """How long to think: a factor on the levels' budgets, or a time for a move.
 
-    Programs always need a time, and get a second where none is said.
+    Programs always need a time, and get a second where none is said. With ``ahead`` the highest
+    level also thinks while its opponent does, in a thread of its own.
     """
 
     scale: float = 1.0
     seconds: float | None = None
+    ahead: bool = False
 
 
 class LevelPlayer:
-    """A level of our own; with a pace in budgets, the same seed gives the same game."""
+    """A level of our own; with a pace in budgets, the same seed gives the same game.
+
+    With a time, the highest keeps what it knows from move to move.
+    """
 
     def __init__(self, name: str, level: int, pace: Pace) -> None:
         self.name = name
@@ -78,32 +88,66 @@ class LevelPlayer:
         self._level = level
         self._pace = pace
         self._rng = Random(0)  # noqa: S311 - a match must be repeatable, not secret
+        self._oracle: Oracle | None = None
+        self._disturbed = threading.Event()
+        self._thinking_ahead: threading.Thread | None = None
 
     def new_game(self, seed: int) -> None:
         """Begin a new sequence of random numbers."""
         self._rng.seed(seed)
+        self.close()
 
     def choose(self, position: Position) -> int:
         """Think as the level does."""
+        seed = self._rng.getrandbits(32)
+        if self._level == STRONGEST and self._pace.seconds is not None:
+            return self._ask_oracle(position, seed)
         return levels.choose(
-            position,
-            self._level,
-            seed=self._rng.getrandbits(32),
-            scale=self._pace.scale,
-            seconds=self._pace.seconds,
+            position, self._level, seed=seed, scale=self._pace.scale, seconds=self._pace.seconds
         )
 
+    def _ask_oracle(self, position: Position, seed: int) -> int:
+        # The easy levels need no kernel.
+        from kamon.engine.oracle import Effort, Oracle  # noqa: PLC0415
+
+        self._stop_thinking_ahead()
+        if self._oracle is None or self._oracle.layout != position.layout:
+            self._oracle = Oracle(position.layout, seed=seed)
+        oracle = self._oracle
+        cell = oracle.think(position, Effort(self._pace.seconds)).cell
+        after = position.after(cell)
+        if self._pace.ahead and rules.outcome(after) is None:
+            effort = Effort(cancelled=self._disturbed.is_set)
+            self._thinking_ahead = threading.Thread(
+                target=oracle.think, args=(after, effort), daemon=True
+            )
+            self._thinking_ahead.start()
+        return cell
+
+    def _stop_thinking_ahead(self) -> None:
+        if self._thinking_ahead is not None:
+            self._disturbed.set()
+            self._thinking_ahead.join()
+            self._disturbed.clear()
+            self._thinking_ahead = None
+
     def close(self) -> None:
-        """Hold nothing."""
+        """Let go of what is known of the last game."""
+        self._stop_thinking_ahead()
+        self._oracle = None
 
 
 class UctPlayer:
-    """A plain tree search of random playouts, always so many: the yardstick of the levels."""
+    """A plain tree search of random games: the yardstick of the levels.
 
-    def __init__(self, name: str, playouts: int) -> None:
+    So many games for each move, or as many as the time allows.
+    """
+
+    def __init__(self, name: str, games: int | None, seconds: float | None = None) -> None:
         self.name = name
         self.needs_kernel = True
-        self._playouts = playouts
+        self._games = games
+        self._seconds = seconds
         self._rng = Random(0)  # noqa: S311 - as above
 
     def new_game(self, seed: int) -> None:
@@ -112,10 +156,11 @@ class UctPlayer:
 
     def choose(self, position: Position) -> int:
         """Play the move that was tried most; of equals, the first."""
-        from kamon.engine.playout_tree import PlayoutTree  # noqa: PLC0415 - the easy levels need no kernel
+        from kamon.engine.playout_tree import PlayoutTree  # noqa: PLC0415 - as above
 
+        ends = math.inf if self._seconds is None else time.perf_counter() + self._seconds
         tree = PlayoutTree(position, self._rng.getrandbits(32), prove=False)
-        tree.grow_until(math.inf, self._playouts)
+        tree.grow_until(ends, math.inf if self._games is None else self._games)
         visits = tree.visits()
         return max(visits, key=lambda cell: (visits[cell], -cell))
 
@@ -127,18 +172,20 @@ MOST_PLAYOUTS: Final = 100_000_000
 
 
 def parse_player(text: str, pace: Pace) -> Player:
-    """Read a player: ``level:5``, ``uct:1000`` or ``ugi:COMMAND``."""
+    """Read a player: ``level:5``, ``uct:1000``, ``uct`` with a time, or ``ugi:COMMAND``."""
     kind, _, rest = text.partition(":")
     number = int(rest) if re.fullmatch("[0-9]{1,9}", rest) else 0
     if kind == "level" and 1 <= number <= len(STRENGTHS):
         return LevelPlayer(text, number, pace)
     if kind == "uct" and 1 <= number <= MOST_PLAYOUTS:
         return UctPlayer(text, number)
+    if text == "uct" and pace.seconds is not None:
+        return UctPlayer(text, None, pace.seconds)
     if kind == "ugi" and (words := _words(rest)):
         return UgiPlayer(text, words, pace.seconds or 1.0)
     raise FormatError(
         f"{quote(text)} is no player: expected level:1 to level:{len(STRENGTHS)}, "
-        f"uct:1 to uct:{MOST_PLAYOUTS} (playouts) or ugi: and a command"
+        f"uct:1 to uct:{MOST_PLAYOUTS} (games), uct with --movetime, or ugi: and a command"
     )
 
 

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -14,6 +15,18 @@ LARGEST: Final = 1 << 21
 # A tree makes up to about so many nodes for each game.
 NODES_PER_GAME: Final = 3
 _GAMES_AT_ONCE: Final = 2_000
+# How much the share of random games won tells of who wins with best play: a curve on log-odds,
+# fitted to solved positions at ply 8 and 10.
+_SLOPE: Final = 12.0
+_SHIFT: Final = -1.2
+_SUREST: Final = 7.0
+
+
+def win_chance(share: float) -> float:
+    """Estimate the chance that a move wins with best play by the share of random games it won."""
+    sure = min(0.999, max(0.001, share))
+    odds = _SLOPE * math.log(sure / (1.0 - sure)) + _SHIFT
+    return 1.0 / (1.0 + math.exp(-min(_SUREST, max(-_SUREST, odds))))
 
 
 class PlayoutTree:
@@ -25,6 +38,7 @@ class PlayoutTree:
     def __init__(
         self, position: Position, seed: int, size: int = LARGEST, *, prove: bool = True
     ) -> None:
+        self.position = position
         self.games = 0
         self._prove = prove
         self._arguments = kernel.arguments(position)
@@ -56,6 +70,30 @@ class PlayoutTree:
             games = int(min(_GAMES_AT_ONCE, count - done))
             self.grow(games)
             done += games
+
+    @property
+    def is_full(self) -> bool:
+        """Tell whether it has stopped growing, so that more games tell little."""
+        return self._used > 0.97 * len(self._nodes)
+
+    def after(self, cells: Sequence[int]) -> "PlayoutTree | None":
+        """Return what is known below a line of moves, as a tree of its own; None if nothing."""
+        node = 0
+        position = self.position
+        for cell in cells:
+            first, count = int(self._nodes[node]["first"]), int(self._nodes[node]["count"])
+            below = [at for at in range(first, first + count) if first > 0]
+            node = next((at for at in below if _cell(self._nodes[at]) == cell), 0)
+            if node == 0:
+                return None
+            position = position.after(cell)
+        if self._nodes[node]["first"] <= 0:
+            return None
+        tree = PlayoutTree(position, 0, len(self._nodes), prove=self._prove)
+        tree._used = kernel.copy_subtree(self._nodes, node, tree._nodes)
+        tree._random = self._random
+        tree.games = int(self._nodes[node]["visits"])
+        return tree
 
     def visits(self) -> dict[int, int]:
         """Tell how often each move was tried."""

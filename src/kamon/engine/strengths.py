@@ -1,4 +1,4 @@
-"""The eight levels by name and measure: data alone, so that a menu costs no engine."""
+"""The levels by name and measure: data alone, so that a menu costs no engine."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,17 +6,22 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """One level. ``nodes`` and ``playouts`` are what the kernel may spend on a move.
+    """One level.
 
-    Levels without either play by looking ``plies`` ahead in plain Python.
+    Levels with ``plies`` look so far ahead in plain Python. They notice a winning reply with
+    probability ``attention`` ** (steps - 1), where the steps lead from the move to the reply: what
+    is close is seen, what is far may be overlooked. With probability ``plans`` they head for a
+    link. The other levels may spend ``nodes`` and random ``games`` on a move.
     """
 
     level: int
     name: str
     description: str
     plies: int = 0
+    attention: float = 1.0
+    plans: float = 0.0
     nodes: int = 0
-    playouts: int = 0
+    games: int = 0
 
     @property
     def needs_kernel(self) -> bool:
@@ -26,18 +31,45 @@ class Strength:
 
 STRENGTHS: Final = (
     Strength(
-        1, "First steps", "Takes a win that is one move away, and else plays anything.", plies=1
+        1,
+        "First steps",
+        "Takes a win that is one move away, and else plays anything.",
+        plies=1,
     ),
-    Strength(2, "Seedling", "Also sees what you threaten to win with.", plies=2),
-    Strength(3, "Apprentice", "Thinks three moves ahead and heads for an edge.", plies=3),
-    Strength(4, "Wayfarer", "Plays a few hundred games in its head.", nodes=400, playouts=300),
-    Strength(5, "Artisan", "Sees the end of the game coming.", nodes=2_500, playouts=1_200),
     Strength(
-        6, "Swordsman", "Knows the last third of the game exactly.", nodes=12_000, playouts=6_000
+        2,
+        "Sprout",
+        "Sees what you threaten close by, and has a plan now and then.",
+        plies=2,
+        attention=0.4,
+        plans=0.4,
     ),
-    Strength(7, "Master", "Knows most games from the middle on.", nodes=60_000, playouts=30_000),
-    Strength(8, "Oracle", "Solves the game wherever it can.", nodes=250_000, playouts=100_000),
+    Strength(
+        3,
+        "Seedling",
+        "Overlooks only what is far away, and mostly has a plan.",
+        plies=2,
+        attention=0.8,
+        plans=0.8,
+    ),
+    Strength(4, "Apprentice", "Sees every threat and heads for an edge.", plies=2, plans=1.0),
+    Strength(5, "Gardener", "Thinks three moves ahead.", plies=3, plans=0.5),
+    Strength(6, "Wayfarer", "Plays a hundred games in its head.", nodes=110, games=110),
+    Strength(7, "Artisan", "Sees the end of the game coming.", nodes=330, games=320),
+    Strength(8, "Swordsman", "Plays the last moves without a mistake.", nodes=1_000, games=900),
+    Strength(9, "Scholar", "Knows the last third of the game exactly.", nodes=3_000, games=2_700),
+    Strength(10, "Master", "Knows most games from the middle on.", nodes=10_000, games=8_000),
+    Strength(11, "Sage", "Rarely makes a mistake.", nodes=60_000, games=60_000),
+    Strength(12, "Oracle", "Solves the game wherever it can.", nodes=1_000_000, games=400_000),
 )
+STRONGEST: Final = len(STRENGTHS)
+# In the first version there were eight levels. Games from then, and their links, still name them.
+_FIRST_LADDER: Final = (1, 4, 5, 7, 9, 10, 11, STRONGEST)
+
+
+def from_first_ladder(level: int) -> int:
+    """Return the level that plays like one of the eight of the first version."""
+    return _FIRST_LADDER[level - 1]
 
 
 def strongest_plain_level() -> int:

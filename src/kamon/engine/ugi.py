@@ -5,7 +5,6 @@ line after the other and never waits for a search. A ``Search`` thinks in a thre
 gives exactly one ``bestmove``: its own when it is done, or the best so far when it is stopped.
 """
 
-import math
 import re
 import threading
 import time
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from kamon import __version__, rules
 from kamon.engine import levels
 from kamon.engine.judgement import log_odds
-from kamon.engine.strengths import STRENGTHS
+from kamon.engine.strengths import STRENGTHS, STRONGEST
+from kamon.engine.values import VALUE_NAMES as _NAMES
 from kamon.errors import FormatError, KamonError, quote
 from kamon.layout import Layout
 from kamon.notation import LINE_LIMIT, format_cell, parse_cell, parse_layout, parse_position
@@ -24,11 +24,9 @@ from kamon.position import Position, Side
 
 if TYPE_CHECKING:
     # At run time only the strong levels ask for the kernel.
-    from kamon.engine.limits import Budget
-    from kamon.engine.solver import Solver
+    from kamon.engine.oracle import Oracle, Thought
 
 START_SEED: Final = 0
-STRONGEST: Final = len(STRENGTHS)
 # The levels up to this one look exactly so many plies ahead; the others have no fixed depth.
 DEEPEST: Final = max(strength.plies for strength in STRENGTHS)
 # What UCI sends where there is no move to send.
@@ -291,6 +289,12 @@ def _effort(nodes: int, seconds: float) -> str:
     return f"{counted}time {int(1000 * seconds)} "
 
 
+def _level_for(depth: int) -> int:
+    """Return the strongest level that looks no further ahead than so many plies."""
+    plain = [strength for strength in STRENGTHS if not strength.needs_kernel]
+    return max(strength.level for strength in plain if strength.plies <= max(1, depth))
+
+
 def think_as(level: int, position: Position, task: Task, seed: int) -> int:
     """Think as a level does, on its own budget.
 
@@ -305,136 +309,30 @@ def think_as(level: int, position: Position, task: Task, seed: int) -> int:
 
 # --- The strongest level without a budget ---------------------------------------------------
 
-# Proof and playouts take turns, in rounds that grow. The first is over in the blink of an eye.
-_FIRST_ROUND: Final = 2_000
-_LARGEST_ROUND: Final = 200_000
-# About as much time goes into the ones as into the others.
-_PLAYOUTS_PER_NODE: Final = 2
-_PLAYOUTS_AT_ONCE: Final = 1_000
-# More of them tell nothing new; from then on all goes into the proof.
-_PLAYOUTS_IN_ALL: Final = 1_000_000
-_MANY: Final = 100_000
-# What the search has proved stands in its table: a few nodes tell.
-_GLANCE: Final = 20
-# As in ``thinking``, where it was measured.
-_LEANING: Final = 0.15
-_LOST: Final = -9.0
-# Of a time, this much is kept in hand, because the search looks at the clock no more often.
-_LAG: Final = 0.02
 _SURE: Final = 10_000
+# Over UGI ``nodes`` bounds the proof, and the random games beside it.
+_GAMES_PER_NODE: Final = 2
 
 
-class Oracle:
-    """The solver and the playouts on one position, for as long as a task allows."""
+def ask_the_oracle(oracle: "Oracle", position: Position, search: Search) -> int:
+    """Let the Oracle think for as long as a task allows, and tell what it finds."""
+    from kamon.engine.oracle import Effort  # noqa: PLC0415 - the easy levels need no kernel
 
-    def __init__(self, solver: "Solver", position: Position, seed: int, search: Search) -> None:
-        from kamon.engine.playout_tree import PlayoutTree  # noqa: PLC0415 - the easy levels need no kernel
+    task = search.task
+    games = None if task.nodes is None else _GAMES_PER_NODE * task.nodes
+    effort = Effort(task.seconds, task.nodes, games, search.cancelled.is_set)
 
-        self._solver = solver
-        self._position = position
-        self._legal = rules.legal_cells(position)
-        self._search = search
-        self._tree = PlayoutTree(position, seed)
-        self._playouts = 0
-        self._estimates: dict[int, float] = {}
+    def tell(thought: "Thought") -> None:
+        search.best, search.nodes = thought.cell, thought.nodes
+        if thought.value is None:
+            score = round(100 * log_odds(thought.chance or 0.0))
+        else:
+            score = _SURE * thought.value
+            search.tell(f"info string proven: {_NAMES[thought.value]} for the side to move")
+        effort = _effort(thought.nodes, thought.seconds)
+        search.tell(f"info {effort}score cp {score} pv {format_cell(thought.cell)}")
 
-    def think(self) -> int:
-        """Return a move that is proven best, else the one that looks best when time is up."""
-        size = _FIRST_ROUND
-        while True:
-            value = self._prove(size)
-            if value is not None:
-                return self._keep(value)
-            self._play_out(size * _PLAYOUTS_PER_NODE)
-            if self._search.cancelled.is_set():
-                return self._search.best
-            self._settle()
-            if self._is_over():
-                return self._search.best
-            size = min(2 * size, _LARGEST_ROUND)
-
-    def _is_over(self) -> bool:
-        nodes = self._search.task.nodes
-        return self._seconds_left() <= 0 or (nodes is not None and self._search.nodes >= nodes)
-
-    def _seconds_left(self) -> float:
-        seconds = self._search.task.seconds
-        if seconds is None:
-            return math.inf
-        return max(seconds - _LAG, seconds / 2) - self._search.seconds
-
-    def _budget(self, nodes: int | None) -> "Budget":
-        from kamon.engine.limits import Budget  # noqa: PLC0415 - as above
-
-        left = self._seconds_left()
-        seconds = None if left == math.inf else max(0.001, left)
-        limits = replace(self._solver.limits, nodes=nodes, seconds=seconds)
-        return Budget(limits, self._search.cancelled.is_set)
-
-    def _prove(self, size: int) -> int | None:
-        """Search some nodes more for the value; where they do not tell, note what they lean to."""
-        if self._search.task.nodes is not None:
-            size = max(1, min(size, self._search.task.nodes - self._search.nodes))
-        budget = self._budget(size)
-        value = self._solver.value(self._position, budget)
-        self._search.nodes += budget.nodes
-        if value is None:
-            self._estimates = self._solver.move_estimates(self._position)
-        return value
-
-    def _play_out(self, count: int) -> None:
-        """Play some more games at random, as long as they have something to tell."""
-        goal = min(self._playouts + count, _PLAYOUTS_IN_ALL)
-        while self._playouts < goal and not self._search.cancelled.is_set():
-            self._tree.grow(_PLAYOUTS_AT_ONCE)
-            self._playouts += _PLAYOUTS_AT_ONCE
-
-    def _settle(self) -> None:
-        """Make the move that looks best the answer so far, and say so."""
-        search = self._search
-        search.best = self._likeliest([cell for cell in self._legal if not self._loses(cell)])
-        score = round(100 * log_odds(self._tree.chances().get(search.best, 0.5)))
-        effort = _effort(search.nodes, search.seconds)
-        search.tell(f"info {effort}score cp {score} pv {format_cell(search.best)}")
-
-    def _loses(self, cell: int) -> bool:
-        """Tell whether a move is known to lose."""
-        from kamon.engine.solver import WIN  # noqa: PLC0415 - as above
-
-        return self._solver.value(self._position.after(cell), self._budget(_GLANCE)) == WIN
-
-    def _likeliest(self, cells: Sequence[int]) -> int:
-        """Choose by what the proof leans to and what the playouts won; of none, among all.
-
-        After very many playouts, how often a move was tried says more than either, as in
-        ``thinking``.
-        """
-        if self._playouts >= _MANY:
-            visits = self._tree.visits()
-            return max(cells or self._legal, key=lambda cell: (visits.get(cell, 0), -cell))
-        chances = self._tree.chances()
-
-        def promise(cell: int) -> tuple[float, int]:
-            leaning = _LEANING * self._estimates.get(cell, _LOST)
-            return leaning + log_odds(chances.get(cell, 0.5)), -cell
-
-        return max(cells or self._legal, key=promise)
-
-    def _keep(self, value: int) -> int:
-        """Play a move that keeps a proven value: one that ends the game if there is one."""
-        from kamon.engine.solver import LOSS, VALUE_NAMES  # noqa: PLC0415 - as above
-
-        search = self._search
-        search.tell(f"info string proven: {VALUE_NAMES[value]} for the side to move")
-        search.tell(f"info {_effort(search.nodes, search.seconds)}score cp {_SURE * value}")
-        if value == LOSS:
-            # Every move loses, and the likeliest one asks most of the opponent.
-            self._play_out(_PLAYOUTS_AT_ONCE)
-            return self._likeliest(self._legal)
-        return min(self._solver.known_best(self._position, value), key=self._goes_on)
-
-    def _goes_on(self, cell: int) -> bool:
-        return rules.outcome(self._position.after(cell)) is None
+    return oracle.think(position, effort, tell).cell
 
 
 # --- The session ----------------------------------------------------------------------------
@@ -459,9 +357,9 @@ class Session:
         self._position = start_position()
         self._search: Search | None = None
         self._is_warm = False
-        # One table for the moves of a game, and one search at a time that uses it.
-        self._solver: Solver | None = None
-        self._solver_lock = threading.Lock()
+        # One for the moves of a game, and one search at a time that uses it.
+        self._oracle: Oracle | None = None
+        self._oracle_lock = threading.Lock()
         self._commands: dict[str, Callable[[list[str]], None]] = {
             "ugi": self._introduce,
             "isready": self._get_ready,
@@ -524,7 +422,7 @@ class Session:
             from kamon.engine import kernel  # noqa: PLC0415 - the easy levels need none
 
             if kernel.needs_compiling():
-                self._say("info string compiling the engine, which takes about 20 seconds")
+                self._say("info string compiling the engine, which takes about 15 seconds")
             levels.choose(start_position(), self._options.level, seed=0, scale=0.001)
             kernel.note_compiled()
             self._is_warm = True
@@ -538,7 +436,7 @@ class Session:
     def _new_game(self, _: list[str]) -> None:
         self._refuse_while_searching()
         self._position = start_position()
-        self._solver = None
+        self._oracle = None
 
     def _set_position(self, words: list[str]) -> None:
         self._refuse_while_searching()
@@ -594,7 +492,7 @@ class Session:
         position, options, seed = self._position, self._options, self._seed
         level = options.level
         if task.depth is not None and task.depth <= DEEPEST:
-            level = min(level, max(1, task.depth))
+            level = min(level, _level_for(task.depth))
         has_choice = len(rules.legal_cells(position)) > 1
         if level == STRONGEST and task.is_bounded and has_choice:
             return lambda search: self._ask_the_oracle(position, options, seed, search)
@@ -603,19 +501,21 @@ class Session:
     def _ask_the_oracle(
         self, position: Position, options: Options, seed: int, search: Search
     ) -> int:
-        with self._solver_lock:
-            solver = self._solver_for(position.layout, options)
-            return Oracle(solver, position, seed, search).think()
+        with self._oracle_lock:
+            return ask_the_oracle(self._oracle_for(position, options, seed), position, search)
 
-    def _solver_for(self, layout: Layout, options: Options) -> "Solver":
-        """Go on with the table of this game if there is one."""
+    def _oracle_for(self, position: Position, options: Options, seed: int) -> "Oracle":
+        """Go on with what is known of this game if there is anything."""
         from kamon.engine.limits import MIB, Limits  # noqa: PLC0415 - as above
-        from kamon.engine.solver import Solver  # noqa: PLC0415
+        from kamon.engine.oracle import Oracle  # noqa: PLC0415
 
         limits = Limits(memory=options.hash * MIB, threads=options.threads)
-        solver = self._solver
-        if solver is None or solver.layout != layout or solver.limits != limits:
+        oracle = self._oracle
+        is_ours = oracle is not None and oracle.layout == position.layout
+        if oracle is None or not is_ours or oracle.solver.limits != limits:
             # The old table goes before the new one comes.
-            self._solver = solver = None
-            solver = self._solver = Solver(layout, limits)
-        return solver
+            self._oracle = oracle = None
+            oracle = self._oracle = Oracle(
+                position.layout, memory=limits.memory, threads=limits.threads, seed=seed
+            )
+        return oracle

@@ -22,11 +22,10 @@ from kamon.web.workers import Worker, be_modest
 # Seconds for one study: the first look, and each time that somebody wants it deeper.
 STUDY_SECONDS: Final = 20.0
 DEEPER_FACTOR: Final = 4
-REVIEW_SECONDS: Final = 7.0
-# Where others wait, a turn ends after this; a review is let finish within its own time.
+# Where others wait, a turn ends after this.
 SHARED_SECONDS: Final = 10.0
 WAITING_LIMIT: Final = 20
-_MEMORY: Final = 128 << 20
+_MEMORY: Final = 256 << 20
 # The engine tells its progress far more often; a process that is silent for so long is lost.
 _SILENCE: Final = 60.0
 _END: Final = "end"
@@ -50,7 +49,7 @@ def _work(pipe: Connection) -> None:
 
 
 def _answer(question: Told, tell: Callable[[Told], None], stopped: Callable[[], bool]) -> None:
-    from kamon.engine import analysis  # noqa: PLC0415 - only the worker pays for the engine
+    from kamon.engine import analysis, review  # noqa: PLC0415 - only the worker pays for the engine
     from kamon.engine.limits import Limits  # noqa: PLC0415
     from kamon.notation import parse_line  # noqa: PLC0415
 
@@ -66,14 +65,14 @@ def _answer(question: Told, tell: Callable[[Told], None], stopped: Callable[[], 
             cancelled=stopped,
         )
         return
-    found = analysis.review(
+    review.review(
         game,
-        Limits(memory=_MEMORY),
-        patience=question["seconds"],
+        Limits(seconds=question["seconds"], memory=_MEMORY),
+        known=[review.read_turn(turn) for turn in question["known"]],
+        tell=lambda found: tell(found.data()),
         progress=lambda done, whole: tell({"progress": [done, whole]}),
         cancelled=stopped,
     )
-    tell(found.data())
 
 
 _kept: dict[str, Any] = {}
@@ -143,7 +142,7 @@ class Analysts:
                 if told == _END:
                     self._free.put_nowait(worker)
                     return
-                if self._must_make_room(question, started):
+                if self._must_make_room(started):
                     yield {**told, "spent": True}
                     break
                 yield told
@@ -156,10 +155,9 @@ class Analysts:
             raise
         self._hush(worker, sent, None)
 
-    def _must_make_room(self, question: Told, started: float) -> bool:
-        """Tell whether a study ends for those who wait; half a review would be worth nothing."""
-        too_long = time.monotonic() - started > SHARED_SECONDS
-        return question["kind"] == "study" and self.waiting > 0 and too_long
+    def _must_make_room(self, started: float) -> bool:
+        """Tell whether a turn ends for those who wait; it can be gone on with later."""
+        return self.waiting > 0 and time.monotonic() - started > SHARED_SECONDS
 
     async def _wait_for_worker(self) -> Worker:
         if self._free.empty() and self.waiting >= WAITING_LIMIT:

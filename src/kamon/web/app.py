@@ -59,6 +59,7 @@ from kamon.web.messages import (
     Takeover,
     answers_with,
 )
+from kamon.web.reviews import Reviews
 from kamon.web.rooms import Command, Event, RoomError, Seat
 from kamon.web.settings import Settings
 from kamon.web.socket import serve_socket
@@ -102,6 +103,7 @@ class Services:
     budgets: Budgets
     thinkers: Thinkers
     analysts: Analysts
+    reviews: Reviews
 
     def origins(self, connection: HTTPConnection) -> list[str]:
         """List the origins that are our own page."""
@@ -204,7 +206,12 @@ GamePath = Annotated[GameId, PathParam()]
 async def health(services: ServicesParam) -> Answer:
     """Tell whether the server and its database are well."""
     await asyncio.to_thread(services.bus.store.healthy)
-    return {"ok": True, "version": __version__, "thinking": services.thinkers.busy}
+    return {
+        "ok": True,
+        "version": __version__,
+        "thinking": services.thinkers.busy,
+        "compiling": services.thinkers.compiling,
+    }
 
 
 @api.post("/identity", status_code=201)
@@ -443,7 +450,9 @@ def create_app(settings: Settings) -> FastAPI:
             Analysts(settings.analysts) as analysts,
         ):
             budgets = Budgets(scale=settings.budget_scale)
-            app.state.services = Services(settings, bus, budgets, thinkers, analysts)
+            app.state.services = Services(
+                settings, bus, budgets, thinkers, analysts, Reviews(store, analysts)
+            )
             clearing = asyncio.create_task(_clear_old_games(bus, settings))
             yield
             clearing.cancel()

@@ -187,9 +187,10 @@ class Bus:
             _log.exception("old games could not be cleared")
 
     async def clear_studies(self, before: int) -> None:
-        """Remove studies that have not changed since a moment."""
+        """Remove studies and reviews that have not changed since a moment."""
         try:
             await asyncio.to_thread(self.store.remove_studies, before)
+            await asyncio.to_thread(self.store.remove_reviews, before)
         except SQLAlchemyError:
             _log.exception("old studies could not be cleared")
 

@@ -5,6 +5,8 @@ from typing import Annotated, Any, Final, Literal
 from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from kamon.engine.strengths import STRONGEST
+
 Name = Annotated[str, StringConstraints(max_length=40, strip_whitespace=True)]
 GameId = Annotated[str, StringConstraints(pattern=r"^[0-9a-hjkmnp-tv-z]{12}$")]
 CommandId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
@@ -25,7 +27,7 @@ class NewGame(Strict):
 
     against: Literal["computer", "friend", "anyone", "self"] = "computer"
     side: Literal["black", "white", "random"] = "random"
-    level: Annotated[int, Field(ge=1, le=8)] = 3
+    level: Annotated[int, Field(ge=1, le=STRONGEST)] = 1
     control: Annotated[str, StringConstraints(max_length=20)] = "-"
     layout: Annotated[str, StringConstraints(max_length=200)] | None = None
     # A seed goes to 2^64 - 1, beyond what JavaScript can count, so it may come as text.

@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import Any, Final, Literal
 
 from kamon import rules
+from kamon.engine.strengths import from_first_ladder
 from kamon.errors import IllegalMoveError, KamonError
 from kamon.game import Game, OffBoard, Result
 from kamon.layout import Layout
@@ -26,6 +27,8 @@ OFFERS: Final = 3
 # A game that has seen so much is not taken back any more, so that none grows without end.
 EVENTS: Final = 2_000
 ABORT_PLIES: Final = 2
+# Which numbers the levels of the computer have in a game.
+LADDER: Final = 2
 
 Offer = Literal["draw", "takeback", "rematch"]
 Status = Literal["waiting", "playing", "over", "aborted"]
@@ -362,8 +365,8 @@ def create(room_id: str, events: Iterable[Event]) -> Room:
         id=room_id,
         layout=layout,
         control=control,
-        black=Seat(**data["black"]),
-        white=Seat(**data["white"]),
+        black=_seat(data, "black"),
+        white=_seat(data, "white"),
         shared=data["shared"],
         listed=data["listed"],
         number=first.number,
@@ -374,6 +377,14 @@ def create(room_id: str, events: Iterable[Event]) -> Room:
         commands=frozenset({first.command}) if first.command else frozenset(),
     )
     return reduce(evolve, rest, room)
+
+
+def _seat(data: dict[str, Any], side: str) -> Seat:
+    """Read a seat; games of the first version name the levels of the first ladder."""
+    seat = Seat(**data[side])
+    if seat.kind == "computer" and data.get("ladder", 1) < LADDER:
+        return replace(seat, level=from_first_ladder(seat.level))
+    return seat
 
 
 def set_up(  # noqa: PLR0913 - what a game may be, all by name
@@ -390,6 +401,7 @@ def set_up(  # noqa: PLR0913 - what a game may be, all by name
     data = {
         "layout": format_layout(layout),
         "control": str(control),
+        "ladder": LADDER,
         "black": seats[Side.BLACK].data(),
         "white": seats[Side.WHITE].data(),
         "shared": shared,

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import WebSocket, WebSocketDisconnect
@@ -10,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from kamon.web import studies, views
-from kamon.web.analysts import DEEPER_FACTOR, REVIEW_SECONDS, STUDY_SECONDS
+from kamon.web.analysts import DEEPER_FACTOR, STUDY_SECONDS
 from kamon.web.budgets import BudgetError
 from kamon.web.bus import Table, Watcher
 from kamon.web.identity import Visitor
@@ -100,16 +101,23 @@ class _Connection:
         review = message.type == "review"
         deeper = DEEPER_FACTOR**message.deep
         self.services.budgets.spend(self.client, "thoughts", REVIEW_COST if review else deeper)
-        seconds = REVIEW_SECONDS if review else STUDY_SECONDS * deeper
-        question = {"kind": message.type, "line": message.line, "seconds": seconds}
-        self.analysis = asyncio.create_task(self._think_aloud(question))
+        if review:
+            work = self.services.reviews.work(message.line)
+        else:
+            seconds = STUDY_SECONDS * deeper
+            work = self.services.analysts.work(
+                {"kind": "study", "line": message.line, "seconds": seconds}
+            )
+        self.analysis = asyncio.create_task(self._think_aloud(message, work))
 
-    async def _think_aloud(self, question: dict[str, Any]) -> None:
-        answer = {"type": question["kind"], "line": question["line"]}
+    async def _think_aloud(
+        self, message: Analyse, work: AsyncGenerator[dict[str, Any], None]
+    ) -> None:
+        answer = {"type": message.type, "line": message.line}
         try:
             if self.services.analysts.busy:
                 await _send(self.socket, {**answer, "waiting": True})
-            async with contextlib.aclosing(self.services.analysts.work(question)) as told:
+            async with contextlib.aclosing(work) as told:
                 async for each in told:
                     await _send(self.socket, {**answer, **each})
             await _send(self.socket, {**answer, "end": True})

@@ -93,6 +93,14 @@ studies: Final = Table(
     Column("record", Text, nullable=False),
     Index("studies_holder", "holder", "updated"),
 )
+reviews: Final = Table(
+    "reviews",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("updated", BigInteger, nullable=False),
+    Column("data", Text, nullable=False),
+    Index("reviews_updated", "updated"),
+)
 
 # Built once and given the rows of a whole batch: that is half the work of a commit.
 _OPEN: Final = insert(games).values(
@@ -213,6 +221,12 @@ class Store:
                 connection.execute(update(studies).where(studies.c.id == study).values(**state))
             return owner in (None, holder)
 
+    def keep_review(self, review: str, now: int, data: str) -> None:
+        """Write what is known of a game, in place of what was known before."""
+        with self.engine.begin() as connection:
+            connection.execute(delete(reviews).where(reviews.c.id == review))
+            connection.execute(insert(reviews).values(id=review, updated=now, data=data))
+
     def remove(self, several: Sequence[str]) -> None:
         """Remove games, and links to seats that have expired."""
         with self.engine.begin() as connection:
@@ -226,6 +240,11 @@ class Store:
         """Remove the studies that nobody has kept since a moment."""
         with self.engine.begin() as connection:
             connection.execute(delete(studies).where(studies.c.updated < before))
+
+    def remove_reviews(self, before: int) -> None:
+        """Remove the reviews that nobody has added to since a moment."""
+        with self.engine.begin() as connection:
+            connection.execute(delete(reviews).where(reviews.c.updated < before))
 
     # --- Reading ---
 
@@ -271,6 +290,12 @@ class Store:
         with self.engine.connect() as connection:
             row = connection.execute(query).first()
             return None if row is None else (row.holder, row.record)
+
+    def review(self, review: str) -> str | None:
+        """Return what is known of a game."""
+        query = select(reviews.c.data).where(reviews.c.id == review)
+        with self.engine.connect() as connection:
+            return connection.execute(query).scalar_one_or_none()
 
     def studies_of(self, holder: str, limit: int) -> list[tuple[str, int, str]]:
         """List somebody's studies, the latest first, each with its moment and its record."""

@@ -8,19 +8,30 @@ import asyncio
 import contextlib
 import logging
 import zlib
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Sequence
 from multiprocessing.connection import Connection
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
+from kamon import rules
+from kamon.engine.strengths import STRENGTHS, STRONGEST, strongest_plain_level
 from kamon.errors import EngineMissingError
+from kamon.layout import Layout
 from kamon.notation import format_cell, format_position, parse_position
+from kamon.position import Position
 from kamon.web.bus import Bus, StorageError
 from kamon.web.rooms import Command, Event, Room, RoomError
 from kamon.web.workers import Worker, be_modest
 
-# Long enough for a first thought on a slow machine, before which the engine is compiled.
+# Long enough for a thought on a slow machine, and for compiling the engine there.
 TIME_LIMIT: Final = 90.0
+COMPILE_LIMIT: Final = 300.0
+# Seconds for a move of the highest level, and for thinking ahead while the opponent thinks.
+ORACLE_SECONDS: Final = 1.5
+AHEAD_SECONDS: Final = 20.0
+# How many games of the highest level one worker remembers: each takes up to 128 MiB.
+GAMES_REMEMBERED: Final = 2
 # Where a thought fails, or its move cannot be written, it is tried so often again.
 TRIES: Final = 6
 FIRST_PAUSE: Final = 1.0
@@ -30,21 +41,75 @@ _log = logging.getLogger(__name__)
 
 
 def _work(pipe: Connection) -> None:
-    """Answer questions until the pipe closes: a position, a level and a seed in, a cell out."""
-    be_modest()
-    # Only the worker pays for the engine.
-    from kamon.engine import levels  # noqa: PLC0415
-    from kamon.engine.strengths import strongest_plain_level  # noqa: PLC0415
+    """Answer questions until the pipe closes: a position, a level and a seed in, a cell out.
 
+    After an answer of the highest level it goes on thinking about the reply. Any word from the
+    pipe ends that: the next question, or None, because others need the processor.
+    """
+    be_modest()
+    player = _Player()
     with contextlib.suppress(EOFError, KeyboardInterrupt):
         while True:
-            text, level, seed = pipe.recv()
+            question = pipe.recv()
+            if question is None:
+                continue
+            text, level, seed = question
             position = parse_position(text)
-            try:
-                cell = levels.choose(position, level, seed=seed)
-            except EngineMissingError:
-                cell = levels.choose(position, strongest_plain_level(), seed=seed)
+            cell = player.choose(position, level, seed)
             pipe.send(cell)
+            player.think_ahead(position.after(cell), level, pipe.poll)
+
+
+class _Player:
+    """Plays any level, and remembers the games of the highest."""
+
+    def __init__(self) -> None:
+        self._oracles: OrderedDict[Layout, Any] = OrderedDict()
+
+    def choose(self, position: Position, level: int, seed: int) -> int:
+        # Only the worker pays for the engine.
+        from kamon.engine import levels  # noqa: PLC0415
+
+        try:
+            if level == STRONGEST:
+                return self._ask_oracle(position, seed)
+            return levels.choose(position, level, seed=seed)
+        except EngineMissingError:
+            return levels.choose(position, strongest_plain_level(), seed=seed)
+
+    def _ask_oracle(self, position: Position, seed: int) -> int:
+        from kamon.engine.oracle import Effort, Oracle  # noqa: PLC0415
+
+        oracle = self._oracles.pop(position.layout, None)
+        if oracle is None:
+            while len(self._oracles) >= GAMES_REMEMBERED:
+                self._oracles.popitem(last=False)
+            oracle = Oracle(position.layout, seed=seed)
+        self._oracles[position.layout] = oracle
+        return int(oracle.think(position, Effort(ORACLE_SECONDS)).cell)
+
+    def think_ahead(self, position: Position, level: int, disturbed: Callable[[], bool]) -> None:
+        """Think about the opponent's position for a while, until somebody wants something."""
+        oracle = self._oracles.get(position.layout)
+        if level != STRONGEST or oracle is None or rules.outcome(position) is not None:
+            return
+        from kamon.engine.oracle import Effort  # noqa: PLC0415 - as above
+
+        oracle.think(position, Effort(AHEAD_SECONDS, cancelled=disturbed))
+
+
+def _compile(pipe: Connection) -> None:
+    """Compile the engine, or find it compiled, and say so."""
+    be_modest()
+    # Where there is no engine there is nothing to compile, and where the server has gone away
+    # nobody wants to know.
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
+        pipe.recv()
+        with contextlib.suppress(EngineMissingError):
+            from kamon.engine.solver import warm_up  # noqa: PLC0415
+
+            warm_up()
+        pipe.send("compiled")
 
 
 class _Thinker(Worker):
@@ -58,23 +123,41 @@ class _Thinker(Worker):
         self.send(question)
         return int(self.receive(TIME_LIMIT))
 
+    def rest(self) -> None:
+        """Let it think about nothing while others have a question."""
+        if self.process is not None:
+            with contextlib.suppress(OSError, EOFError):
+                self.send(None)
+
 
 class Thinkers:
-    """A few workers and a queue of rooms in which the computer is to move."""
+    """A few workers and a queue of rooms in which the computer is to move.
+
+    ``compiling`` is true while the engine is compiled, once on a machine. Levels that need no
+    engine play meanwhile, and the others wait.
+    """
 
     def __init__(self, bus: Bus, workers: int) -> None:
         self.bus = bus
         self.busy = 0
+        self.compiling = True
+        self._compiler = Worker(_compile)
         self._workers = [_Thinker() for _ in range(workers)]
+        self._idle = list(self._workers)
+        self._has_idle = asyncio.Event()
+        self._has_idle.set()
         self._queue: asyncio.Queue[Room] = asyncio.Queue(QUEUE_LIMIT)
+        self._waiting_for_engine: list[Room] = []
+        # Which worker has thought about a game before.
+        self._known_by: OrderedDict[str, _Thinker] = OrderedDict()
         self._wanted: dict[str, int] = {}
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
         self._failures: dict[str, int] = {}
-        self._retries: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         self.bus.listeners.append(self._listen)
-        self._tasks = [asyncio.create_task(self._serve(worker)) for worker in self._workers]
+        self._begin(self._compile())
+        self._begin(self._dispatch())
         return self
 
     async def __aexit__(
@@ -83,11 +166,36 @@ class Thinkers:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for task in (*self._tasks, *self._retries):
+        tasks = list(self._tasks)
+        for task in tasks:
             task.cancel()
-        for worker in self._workers:
+        for worker in (*self._workers, self._compiler):
             worker.close()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _compile(self) -> None:
+        """See to it that the engine is compiled, and let those go on who wait for it."""
+
+        def compile_and_wait() -> None:
+            self._compiler.send(None)
+            self._compiler.receive(COMPILE_LIMIT)
+            self._compiler.stop()
+
+        try:
+            await asyncio.to_thread(compile_and_wait)
+        except (EOFError, OSError):
+            # Then the first thought compiles what is missing.
+            _log.warning("the engine could not be compiled ahead")
+        self.compiling = False
+        waiting, self._waiting_for_engine = self._waiting_for_engine, []
+        for room in waiting:
+            self._wanted.pop(room.id, None)
+            self.consider(room)
 
     async def _listen(self, room: Room, _: Sequence[Event]) -> None:
         self.consider(room)
@@ -101,31 +209,55 @@ class Thinkers:
         if self._wanted.get(room.id) == room.board_number:
             return
         self._wanted[room.id] = room.board_number
+        if self.compiling and _needs_engine(room):
+            self._waiting_for_engine.append(room)
+            return
         try:
             self._queue.put_nowait(room)
         except asyncio.QueueFull:
             # Whoever looks at the game next asks again.
             del self._wanted[room.id]
 
-    async def _serve(self, worker: _Thinker) -> None:
+    async def _dispatch(self) -> None:
+        """Give one room after another to a worker that has nothing to do."""
         while True:
             room = await self._queue.get()
+            await self._has_idle.wait()
             # The game may have ended or gone back while it stood in the queue.
-            if self._wanted.get(room.id) != room.board_number:
-                continue
-            self.busy += 1
-            try:
-                await self._think(worker, room)
-                self._failures.pop(room.id, None)
-            except (EOFError, OSError):
-                _log.warning("a thinker has died over game %s, and is replaced", room.id)
-                self._try_again(room.id)
-            except StorageError:
-                self._try_again(room.id)
-            finally:
-                self.busy -= 1
-                if self._wanted.get(room.id) == room.board_number:
-                    del self._wanted[room.id]
+            if self._wanted.get(room.id) == room.board_number:
+                self._begin(self._serve(self._take_worker(room.id), room))
+
+    def _take_worker(self, game: str) -> _Thinker:
+        """Take an idle worker: the one that knows the game, if it is among them."""
+        known = self._known_by.pop(game, None)
+        worker = known if known in self._idle else self._idle[0]
+        assert worker is not None  # noqa: S101 - one of the idle ones
+        self._idle.remove(worker)
+        if not self._idle:
+            self._has_idle.clear()
+        self._known_by[game] = worker
+        while len(self._known_by) > QUEUE_LIMIT:
+            self._known_by.popitem(last=False)
+        return worker
+
+    async def _serve(self, worker: _Thinker, room: Room) -> None:
+        self.busy += 1
+        for other in self._idle:
+            await asyncio.to_thread(other.rest)
+        try:
+            await self._think(worker, room)
+            self._failures.pop(room.id, None)
+        except (EOFError, OSError):
+            _log.warning("a thinker has died over game %s, and is replaced", room.id)
+            self._try_again(room.id)
+        except StorageError:
+            self._try_again(room.id)
+        finally:
+            self.busy -= 1
+            if self._wanted.get(room.id) == room.board_number:
+                del self._wanted[room.id]
+            self._idle.append(worker)
+            self._has_idle.set()
 
     async def _think(self, worker: _Thinker, room: Room) -> None:
         turn = room.turn
@@ -163,6 +295,8 @@ class Thinkers:
             with contextlib.suppress(RoomError):
                 self.consider((await self.bus.table(game)).room)
 
-        task = asyncio.create_task(reconsider())
-        self._retries.add(task)
-        task.add_done_callback(self._retries.discard)
+        self._begin(reconsider())
+
+
+def _needs_engine(room: Room) -> bool:
+    return room.turn is not None and STRENGTHS[room.seat(room.turn).level - 1].needs_kernel

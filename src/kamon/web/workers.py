@@ -28,17 +28,20 @@ class Worker:
         self._pipe: Connection | None = None
         self.closed = False
         self._lock = threading.Lock()
+        # Two threads may have something to say, and words must not be mixed.
+        self._sending = threading.Lock()
 
     def send(self, message: Any) -> None:  # noqa: ANN401 - whatever the work understands
         """Say something to the process, which is started where it does not run."""
-        process, pipe = self.process, self._pipe
-        if process is None or pipe is None or not process.is_alive():
-            pipe = self._start()
-        try:
-            pipe.send(message)
-        except OSError:
-            self.stop()
-            raise
+        with self._sending:
+            process, pipe = self.process, self._pipe
+            if process is None or pipe is None or not process.is_alive():
+                pipe = self._start()
+            try:
+                pipe.send(message)
+            except OSError:
+                self.stop()
+                raise
 
     def receive(self, seconds: float) -> Any:  # noqa: ANN401 - whatever the work says
         """Wait for a word of the process; one that fails or is silent for long is thrown away."""

@@ -24,23 +24,36 @@ from kamon.engine.kernel.boards import (
 )
 from kamon.engine.kernel.compile import CACHED, needs_compiling, note_compiled
 from kamon.engine.kernel.endings import is_won, winning_board
+from kamon.engine.kernel.guess import describe
 from kamon.engine.kernel.lengths import Memo, forced, new_memo
-from kamon.engine.kernel.path import UNKNOWN, Stack, new_context, new_stack, set_root
+from kamon.engine.kernel.path import (
+    FEATURES,
+    HIDDEN,
+    UNKNOWN,
+    Stack,
+    new_context,
+    new_stack,
+    set_root,
+)
 from kamon.engine.kernel.playouts import new_forest, perft, playouts, seeded
 from kamon.engine.kernel.proof import MARKS, search
 from kamon.engine.kernel.table import WORDS_PER_GROUP
-from kamon.engine.kernel.tree import new_path, new_tree, uct
+from kamon.engine.kernel.tree import copy_subtree, new_path, new_tree, uct
 
 __all__ = [
     "BITS",
     "CACHED",
     "CELL_OF",
+    "FEATURES",
+    "HIDDEN",
     "MARKS",
     "UNKNOWN",
     "WORDS_PER_GROUP",
     "Memo",
     "Stack",
     "arguments",
+    "copy_subtree",
+    "describe",
     "forced",
     "is_won",
     "match_table",

@@ -5,8 +5,8 @@ from typing import Final
 import numpy as np
 
 from kamon.engine.kernel.boards import EDGES, popcount
-from kamon.engine.kernel.compile import Record, compiled, inlined
-from kamon.engine.kernel.path import threats
+from kamon.engine.kernel.compile import Record, Records, compiled, inlined
+from kamon.engine.kernel.path import look_ahead, threats
 from kamon.engine.kernel.vectors import ask_network, link_distances
 
 _LOG: Final = np.log(np.maximum(np.arange(64), 1)).astype(np.float32)
@@ -77,6 +77,19 @@ def fill_features(
     f[19] = _log(np.float32(0.1 + inverse))
     f[20] = _LOG[1 + min(_MOST_PAIRS, pairs)]
     f[21] = _LOG[1 + min(_MOST_PAIRS, his_pairs)]
+
+
+@compiled
+def describe(contexts: Records, path: Records, spaces: Records) -> None:
+    """Write the features of row 0 into the working space, after ``set_root`` left it open."""
+    context, space = contexts[0], spaces[0]
+    row, replier = path[0], path[1]
+    legal = context.match[row.last] & row.free
+    other = 1 - row.side
+    safe = legal & ~row.poison[other]
+    makers, pairs = threats(space, replier, row.free, row.wins[other])
+    live, fewest, inverse = look_ahead(context, space, row, replier, safe, makers)
+    fill_features(space, row, replier, legal, live, fewest, inverse, makers, pairs)
 
 
 @inlined

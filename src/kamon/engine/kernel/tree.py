@@ -225,3 +225,24 @@ def _make_children(match: Boards, free: np.uint64, node: int, tree: Records, use
         used += 1
         legal &= legal - ONE
     return used
+
+
+@compiled
+def copy_subtree(tree: Records, root: int, target: Records) -> int:
+    """Copy a node and all below it to the beginning of another tree; return the nodes used.
+
+    Level by level: the children of a node are copied when the node itself has its place, and the
+    nodes still to be visited are just those that have been copied and not visited.
+    """
+    target[0] = tree[root]
+    used, at = 1, 0
+    while at < used:
+        node = target[at]
+        first = np.int64(node.first)
+        if first > 0:
+            node.first = used
+            for child in range(first, first + node.count):
+                target[used] = tree[child]
+                used += 1
+        at += 1
+    return used

@@ -29,6 +29,8 @@ let looking = null;
 let carry = null;
 let confirming = "";
 let copied = false;
+/** Does the computer wait for its engine to be compiled? */
+let compiling = false;
 
 const connection = new Connection(id, onNews, (state, error) => {
   connected = state !== "lost";
@@ -55,6 +57,20 @@ function onNews(news) {
   if (before && !before.next && view.next && view.you.length) location.href = `/game/${view.next}`;
   announce(before ? news.events.map((event) => event.kind) : ["moved", "joined"]);
   update();
+  watchEngine();
+}
+
+/** Find out why the computer takes so long, where it does. */
+function watchEngine() {
+  const number = view?.number;
+  const waits = () => view?.status === "playing" && view.number === number && !!view.board.turn && view.seats[view.board.turn].kind === "computer";
+  if (!waits()) { compiling = false; return; }
+  setTimeout(async () => {
+    if (!waits()) return;
+    compiling = await ask("/api/health").then((health) => health.compiling, () => false);
+    update();
+    if (compiling) watchEngine();
+  }, 2500);
 }
 
 /** @param {Side} side */
@@ -107,7 +123,7 @@ function statusWords(room) {
   const turn = room.board.turn ?? "black";
   if (room.shared) return turn === "black" ? t("Black to play.") : t("White to play.");
   if (room.you.includes(turn)) return t("Your turn.");
-  if (room.seats[turn].kind === "computer") return t("The computer is thinking …");
+  if (room.seats[turn].kind === "computer") return compiling ? t("The engine is being prepared, once on this server. It takes about 15 seconds …") : t("The computer is thinking …");
   return t("{player} to play.", { player: sideWords(turn) });
 }
 

@@ -2,7 +2,7 @@
 import { html, nothing, render } from "../vendor/lit-html.js";
 import "./board.js";
 import { ask, controlWords, errorWords, onPreferences, prefer, preferences } from "./shell.js";
-import { levelDescription, levelName, t } from "./words.js";
+import { levelCount, levelDescription, levelName, t } from "./words.js";
 
 const root = /** @type {HTMLElement} */ (document.getElementById("ways"));
 root.replaceChildren();
@@ -44,7 +44,7 @@ function update() {
     ${state.error ? html`<p class="error" role="alert">${state.error}</p>` : nothing}
     <p><button type="button" class="primary large" ?disabled=${state.busy} @click=${() => start("computer")}>${t("Play against the computer")}</button></p>
     <label class="level"><span>${t("Level {n}: {name}", { n: preferences.level, name: levelName(preferences.level) })}</span>
-      <input type="range" min="1" max="8" .value=${String(preferences.level)} aria-valuetext=${levelName(preferences.level)}
+      <input type="range" min="1" max=${levelCount()} .value=${String(preferences.level)} aria-valuetext=${levelName(preferences.level)}
         @input=${(/** @type {Event} */ event) => { prefer({ level: Number(/** @type {HTMLInputElement} */ (event.target).value) }); update(); }}>
       <span class="small">${levelDescription(preferences.level)}</span></label>
     <div class="others">

@@ -20,18 +20,51 @@ function standing(turn) {
 
 /** Say what a move did to the game. @param {Turn} turn */
 function damage(turn) {
-  const values = { n: Math.floor(turn.ply / 2) + 1, side: sideName(turn.ply), move: turn.move };
+  const values = { n: moveNumber(turn.ply), side: sideName(turn.ply), move: turn.move };
   if (turn.before === "draw") return t("Move {n}: {side} plays {move}, which turns a draw into a loss.", values);
   return turn.after === "draw"
     ? t("Move {n}: {side} plays {move}, which turns a win into a draw.", values)
     : t("Move {n}: {side} plays {move}, which turns a win into a loss.", values);
 }
 
+/** @param {number} ply */
+const moveNumber = (ply) => Math.floor(ply / 2) + 1;
+
+/** Say in a sentence or two what decided the game. @param {Review} review */
+export function storyWords(review) {
+  const { kind, winner, ply } = review.story;
+  const name = winner === "black" ? t("Black") : t("White");
+  const at = { winner: name, n: moveNumber(ply ?? 0) };
+  if (kind === "mistake") return mistakeWords(/** @type {Turn} */ (review.turns.find((turn) => turn.ply === ply)));
+  if (kind === "flawless") return winner ? t("Nobody made a mistake: {winner} was winning from the first move to the last.", at) : t("Nobody made a mistake: with best play this game is a draw.");
+  if (kind === "proven") return `${winner ? t("From move {n} on {winner} was winning, and nobody made a mistake.", at) : t("From move {n} on the game was a draw, and nobody made a mistake.", at)} ${t("What happened before is not proven.")}`;
+  return t("Nothing is proven yet.");
+}
+
+/** @param {Turn} turn */
+function mistakeWords(turn) {
+  const values = { side: sideName(turn.ply), other: otherName(turn.ply), n: moveNumber(turn.ply), move: turn.move, better: turn.better ?? "" };
+  const what = turn.before === "draw" ? t("{side} could have drawn, but move {n}, {move}, gave the game to {other}.", values)
+    : turn.after === "draw" ? t("{side} was winning, but move {n}, {move}, made it a draw.", values)
+    : t("{side} was winning, but move {n}, {move}, gave the game to {other}.", values);
+  if (!turn.better) return what;
+  return `${what} ${turn.before === "win" ? t("{side} would have won with {better}.", values) : t("{side} would have drawn with {better}.", values)}`;
+}
+
+/** Say why a move that is not proven looks like a mistake. @param {Turn} turn */
+function doubtWords(turn) {
+  const percent = (/** @type {number | null} */ chance) => Math.round(100 * (chance ?? 0));
+  return t("Move {n}: {side} plays {move}. It looks doubtful: the chance to win falls from about {from} % to {to} %. That is an estimate.", {
+    n: moveNumber(turn.ply), side: sideName(turn.ply), move: turn.move, from: percent(turn.best_estimate), to: percent(turn.estimate),
+  });
+}
+
 /** Say what would have been better, and why. @param {Turn} turn */
 function remedy(turn) {
   if (!turn.better) return "";
   const values = { side: sideName(turn.ply), other: otherName(turn.ply), move: turn.better, cells: turn.leaves.join(" ") };
-  const parts = [turn.before === "win" ? t("{side} could still win by {move}.", values) : t("{side} could still draw by {move}.", values)];
+  const kept = turn.quickest ? t("{side} could still win, the quickest by {move}.", values) : t("{side} could still win by {move}.", values);
+  const parts = [turn.before === "win" ? kept : t("{side} could still draw by {move}.", values)];
   const won = { winner: values.side };
   if (turn.ends === "connection") parts.push(t("{winner} wins by linking two opposite sides.", won));
   else if (turn.ends === "loop") parts.push(t("{winner} wins by closing a loop.", won));
@@ -46,15 +79,16 @@ function remedy(turn) {
 /** Say what the review found out about a move. @param {Turn} turn */
 export function turnWords(turn) {
   if (turn.lost) return `${damage(turn)} ${remedy(turn)}`;
-  if (turn.after) return { win: t("wins"), draw: t("draws"), loss: t("loses") }[turn.after];
-  return turn.estimate === null ? "" : t("judged {n} %", { n: Math.round(100 * turn.estimate) });
+  if (turn.doubtful) return doubtWords(turn);
+  if (turn.after) return [{ win: t("wins"), draw: t("draws"), loss: t("loses") }[turn.after], turn.shortened ? t("ends the game {n} stones sooner", { n: turn.shortened }) : ""].filter(Boolean).join("; ");
+  return turn.estimate === null ? "" : t("estimated {n} %", { n: Math.round(100 * turn.estimate) });
 }
 
 /** The drawn line in words, one move after the other. @param {Review} review @param {(ply: number) => void} onGo */
 function standings(review, onGo) {
   return html`<details class="standings"><summary>${t("Move by move")}</summary><ol class="plain">${review.turns.map((turn, at) => html`<li>
     <button type="button" class="move" @click=${() => onGo(at + 1)}>${Math.floor(turn.ply / 2) + 1}${black(turn.ply) ? "." : "…"} ${turn.move}</button>
-    <span>${turnWords({ ...turn, lost: 0 })}</span></li>`)}</ol></details>`;
+    <span>${turnWords({ ...turn, lost: 0, doubtful: false })}</span></li>`)}</ol></details>`;
 }
 
 /** @param {Review} review @param {number} here The ply that is on the board. @param {(ply: number) => void} onGo */
@@ -84,15 +118,20 @@ function accuracy(side, share) {
  * @param {{go: (ply: number) => void, tryOut: (turn: Turn) => void, playOn: ((turn: Turn) => void) | null}} actions
  */
 export function reviewPanel(review, here, actions) {
-  const turning = review.turns.filter((turn) => turn.lost);
-  const judged = review.turns.filter((turn) => !turn.after).length;
-  return html`${graph(review, here, actions.go)}${standings(review, actions.go)}
+  const moments = review.moments.map((ply) => /** @type {Turn} */ (review.turns.find((turn) => turn.ply === ply)));
+  const unproven = review.turns.filter((turn) => !turn.after || !turn.before).length;
+  return html`<p class="story">${storyWords(review)}</p>
+    ${moments.length ? html`<ol class="turning-points">${moments.map((turn) => momentItem(review, turn, actions))}</ol>` : nothing}
+    ${graph(review, here, actions.go)}${standings(review, actions.go)}
     <ul class="plain">${accuracy("black", review.accuracy.black)}${accuracy("white", review.accuracy.white)}</ul>
-    ${judged ? html`<p class="small">${t("The first {n} moves are judged by trial games, not proven: the dashed part of the line.", { n: judged })}</p>` : nothing}
-    ${turning.length ? html`<ol class="turning-points">${turning.map((turn) => html`<li>
-      <p>${damage(turn)} ${remedy(turn)}</p>
-      <div class="row"><button type="button" class="quiet" @click=${() => actions.go(turn.ply - review.turns[0].ply)}>${t("Look at it")}</button>
-      ${turn.better ? html`<button type="button" class="quiet" @click=${() => actions.tryOut(turn)}>${t("Show the better line")}</button>` : nothing}
-      ${turn.better && actions.playOn ? html`<button type="button" class="quiet" @click=${() => actions.playOn?.(turn)}>${t("Play it against the computer")}</button>` : nothing}</div></li>`)}</ol>`
-      : html`<p>${t("No proven mistake: from where it can be proven, both played perfectly.")}</p>`}`;
+    ${unproven ? html`<p class="small">${t("Moves that are not proven: {n}. They are estimated by random games: the dashed part of the line.", { n: unproven })}</p>` : nothing}`;
+}
+
+/** @param {Review} review @param {Turn} turn @param {Parameters<typeof reviewPanel>[2]} actions */
+function momentItem(review, turn, actions) {
+  return html`<li>
+    <p>${turn.lost ? html`${damage(turn)} ${remedy(turn)}` : doubtWords(turn)}</p>
+    <div class="row"><button type="button" class="quiet" @click=${() => actions.go(turn.ply - review.turns[0].ply)}>${t("Look at it")}</button>
+    ${turn.better ? html`<button type="button" class="quiet" @click=${() => actions.tryOut(turn)}>${t("Show the better line")}</button>` : nothing}
+    ${turn.better && actions.playOn ? html`<button type="button" class="quiet" @click=${() => actions.playOn?.(turn)}>${t("Play it against the computer")}</button>` : nothing}</div></li>`;
 }

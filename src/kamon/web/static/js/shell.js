@@ -1,15 +1,20 @@
 // What every page has: the settings, errors in words, and asking the server.
 import { t } from "./words.js";
 
-/** @typedef {{edition: import("./types").EditionName, sound: boolean, motion: boolean, coordinates: boolean, notices: boolean, assistant: boolean, engine: boolean, name: string, level: number, lesson: number, learnt: number}} Preferences */
+/** @typedef {{edition: import("./types").EditionName, sound: boolean, motion: boolean, coordinates: boolean, notices: boolean, assistant: boolean, engine: boolean, name: string, level: number, ladder: number, lesson: number, learnt: number}} Preferences */
 
 /** @type {Preferences} */
-const defaults = { edition: "2020", sound: true, motion: true, coordinates: false, notices: false, assistant: false, engine: true, name: "", level: 3, lesson: 1, learnt: 0 };
+const defaults = { edition: "2020", sound: true, motion: true, coordinates: false, notices: false, assistant: false, engine: true, name: "", level: 1, ladder: 2, lesson: 1, learnt: 0 };
+
+// The levels that play like the eight of the first version.
+const FIRST_LADDER = [1, 4, 5, 7, 9, 10, 11, 12];
 
 /** @returns {Preferences} */
 function load() {
   try {
-    return { ...defaults, ...JSON.parse(localStorage.getItem("kamon") ?? "{}") };
+    const kept = JSON.parse(localStorage.getItem("kamon") ?? "{}");
+    if (kept.level && !kept.ladder) kept.level = FIRST_LADDER[kept.level - 1] ?? defaults.level;
+    return { ...defaults, ...kept, ladder: defaults.ladder };
   } catch {
     return { ...defaults };
   }

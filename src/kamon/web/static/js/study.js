@@ -6,7 +6,7 @@ import { tokenPicture } from "./board.js";
 import { reviewPanel, turnWords } from "./review.js";
 import { ask, copyText, errorWords, onPreferences, prefer, preferences } from "./shell.js";
 import { emptyStudy, Tree } from "./tree.js";
-import { needWords, t } from "./words.js";
+import { levelCount, needWords, t } from "./words.js";
 
 /** @typedef {import("./types").Branch} Branch */
 /** @typedef {import("./types").Board} Board */
@@ -64,7 +64,7 @@ function onTold(told) {
     if (told.line !== reviewed) return;
     if (told.error) message = t("The engine is not installed on this server.");
     if (told.progress) reviewing = told.progress;
-    if (told.turns) { review = told; reviewing = null; live.textContent = t("The review is ready."); }
+    if (told.turns) { if (!review) live.textContent = t("The review is ready."); review = told; }
     if (told.end) { reviewing = null; think(); }
   } else if (told.line === tree.line()) {
     if (told.error) message = t("The engine is not installed on this server.");
@@ -84,10 +84,11 @@ function think(more = 0) {
 }
 
 function startReview() {
+  const line = tree.line(tree.onward([]));
+  if (line !== reviewed) review = null;
   reviewing = [0, 1];
   engine = "idle";
-  review = null;
-  reviewed = tree.line(tree.onward([]));
+  reviewed = line;
   analyst.ask("review", reviewed);
   update();
 }
@@ -271,7 +272,7 @@ async function saveRecord() {
 /** Play on from somewhere against the computer at its best. @param {string[]} moves @param {"black" | "white"} side */
 async function playOn(moves, side) {
   try {
-    const game = await ask("/api/games", { against: "computer", level: 8, side, layout: tree.study.start, moves, name: preferences.name });
+    const game = await ask("/api/games", { against: "computer", level: levelCount(), side, layout: tree.study.start, moves, name: preferences.name });
     location.href = `/game/${game.id}`;
   } catch (error) {
     message = errorWords(/** @type {any} */ (error));
@@ -316,7 +317,7 @@ function enginePanel(shown) {
     ${engine === "idle" && preferences.engine && !reviewing && !insight?.done ? button(t("Think deeper"), () => think(Math.min(DEEPEST, deep + 1))) : nothing}</div>
     ${insight ? html`<p class="verdict">${verdict()}</p>
       <ul class="values">${insight.moves.map((move) => html`<li><button type="button" class="value-move ${move.value ?? "open"} ${bestMoves().includes(move.move) ? "best" : ""}" @click=${() => play(move.move)}>
-        <strong>${move.move}</strong> <span>${valueWords(move)}${!move.value && move.estimate !== null ? html` <small>${t("judged {n} %", { n: Math.round(100 * move.estimate) })}</small>` : nothing}</span></button></li>`)}</ul>
+        <strong>${move.move}</strong> <span>${valueWords(move)}${!move.value && move.estimate !== null ? html` <small>${t("estimated {n} %", { n: Math.round(100 * move.estimate) })}</small>` : nothing}</span></button></li>`)}</ul>
       ${insight.pv.length ? button(t("Show the line that proves it"), () => { const line = insight?.pv ?? []; const path = tree.path; for (const move of line) if (tree.play(move)) touch(); goTo(path.concat(tree.path.slice(path.length, path.length + 1))); }) : nothing}
       <p class="small">${t("Numbers count the placements of both sides until the end.")}</p>` : nothing}</section>`;
 }
@@ -397,21 +398,26 @@ async function readArranged(line) {
 
 function reviewSection() {
   if (!tree.study.children.length) return nothing;
-  if (reviewing) return html`<section class="review"><h2>${t("Review")}</h2><p role="status">${t("The solver goes through the game …")} <progress max=${reviewing[1]} value=${reviewing[0]}></progress></p></section>`;
+  const progress = reviewing
+    ? html`<p role="status" class="small">${t("The solver goes through the game …")} <progress max=${reviewing[1]} value=${reviewing[0]}></progress>
+      ${button(t("Stop"), () => { analyst.stop(); reviewing = null; update(); }, "quiet")}</p>`
+    : nothing;
+  if (reviewing && !review) return html`<section class="review"><h2>${t("Review")}</h2>${progress}</section>`;
   if (!review || tree.line(tree.onward([])) !== reviewed) return html`<div class="row">${button(t("Review this game"), startReview, "primary")}</div>`;
   const found = review;
-  return html`<section class="review"><h2>${t("Review")}</h2>${reviewPanel(found, tree.path.length, {
+  return html`<section class="review"><h2>${t("Review")}</h2>${progress}${reviewPanel(found, tree.path.length, {
     go: (ply) => goTo(tree.onward([]).slice(0, ply)),
     tryOut: (turn) => showLine(turn),
     playOn: playable() ? (turn) => playOn([...tree.onward([]).slice(0, turn.ply).map((branch) => branch.move)], sideAt(turn.ply)) : null,
-  })}<div class="row">${button(t("Write the review into the record"), () => writeReview(found))}</div></section>`;
+  })}<div class="row">${!reviewing && !found.done ? button(t("Prove more"), startReview) : nothing}
+    ${button(t("Write the review into the record"), () => writeReview(found))}</div></section>`;
 }
 
 /** Put what the review says beside the moves, and the better lines as variations. @param {import("./types").Review} found */
 function writeReview(found) {
   const main = tree.onward([]), here = tree.path;
   found.turns.forEach((turn, at) => {
-    const branch = main[at], words = turnWords(turn), glyph = turn.lost === 2 ? 4 : turn.lost ? 2 : 0;
+    const branch = main[at], words = turnWords(turn), glyph = turn.lost === 2 ? 4 : turn.lost ? 2 : turn.doubtful ? 6 : 0;
     if (words && !branch.comment.includes(words)) branch.comment = [branch.comment, words].filter(Boolean).join(" ");
     if (glyph && !branch.glyphs.includes(glyph)) branch.glyphs.push(glyph);
     tree.path = main.slice(0, at);

@@ -51,10 +51,12 @@ export interface Study { start: string; title: string; comment: string; children
 export interface MoveValue { move: string; value: "win" | "draw" | "loss" | null; distance: number | null; estimate: number | null }
 export interface Insight { line: string; value: MoveValue["value"]; moves: MoveValue[]; pv: string[]; nodes: number; done: boolean; spent: boolean }
 export interface Turn {
-  ply: number; move: string; before: MoveValue["value"]; after: MoveValue["value"]; estimate: number | null;
-  lost: number; better: string | null; line: string[]; leaves: string[]; ends: string | null;
+  ply: number; move: string; before: MoveValue["value"]; after: MoveValue["value"];
+  estimate: number | null; best_estimate: number | null; lost: number; doubtful: boolean;
+  better: string | null; quickest: boolean; line: string[]; leaves: string[]; ends: string | null; shortened: number | null;
 }
-export interface Review { line: string; turns: Turn[]; accuracy: Record<Side, number | null> }
+export interface Story { kind: "mistake" | "flawless" | "proven" | "flag" | "open" | "empty"; winner: Side | null; ply: number | null }
+export interface Review { line: string; story: Story; moments: number[]; turns: Turn[]; accuracy: Record<Side, number | null>; done: boolean }
 export interface GameEvent { number: number; at: number; kind: string; [key: string]: unknown }
 export interface StudySummary { id: string; title: string; updated: number; moves: number; board: Summary["board"] }
 export interface Summary {

@@ -30,6 +30,9 @@ export function needWords(token, name) {
 /** The name of a level. @param {number} level */
 export const levelName = (level) => t(/** @type {import("./types").Artwork} */ (data).levels[level - 1]);
 
+/** How many levels there are. */
+export const levelCount = () => /** @type {import("./types").Artwork} */ (data).levels.length;
+
 /** What a level is like. @param {number} level */
 export const levelDescription = (level) => t(/** @type {import("./types").Artwork} */ (data).descriptions[level - 1]);
 
