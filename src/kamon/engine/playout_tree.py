@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from kamon.engine import kernel
+from kamon.engine.values import DRAW, LOSS, WIN
 from kamon.position import Position
 
 EXPLORATION: Final = 0.7
@@ -45,7 +46,8 @@ class PlayoutTree:
         self._nodes = kernel.new_tree(size)
         self._used = 0
         self._random = np.uint64(kernel.seeded(seed))
-        self._space = kernel.new_path(), kernel.new_forest()
+        context = kernel.new_context(position.layout)
+        self._space = kernel.new_path(), kernel.new_forest(), context, *kernel.new_stack()
 
     def grow(self, count: int) -> None:
         """Play some more games."""
@@ -96,15 +98,33 @@ class PlayoutTree:
         return tree
 
     def visits(self) -> dict[int, int]:
-        """Tell how often each move was tried."""
-        return {_cell(child): int(child["visits"]) for child in self._children()}
-
-    def chances(self) -> dict[int, float]:
-        """Tell which share of its games each move has won, a draw for half."""
+        """Tell how often each move was tried: never, where it is proven to lose."""
         return {
-            _cell(child): float(child["points"] / max(1, child["visits"]))
+            _cell(child): 0 if self._result(child) == LOSS else int(child["visits"])
             for child in self._children()
         }
+
+    def chances(self) -> dict[int, float]:
+        """Tell which share of its games each move has won, a draw for half.
+
+        What is proven stands for all of its games.
+        """
+        return {_cell(child): self._share(child) for child in self._children()}
+
+    def _share(self, child: np.void) -> float:
+        result = self._result(child)
+        if result is None:
+            return float(child["points"] / max(1, child["visits"]))
+        return {WIN: 1.0, DRAW: 0.5, LOSS: 0.0}[result]
+
+    def _result(self, child: np.void) -> int | None:
+        """Return what a move is worth where the tree has proven it."""
+        if not self._prove or child["first"] > kernel.ENDED:
+            return None
+        winner = kernel.ENDED - int(child["first"])
+        if winner == kernel.DRAWN:
+            return DRAW
+        return WIN if winner == self.position.ply % 2 else LOSS
 
     def _children(self) -> np.ndarray[tuple[int], np.dtype[np.void]]:
         first, count = self._nodes[0]["first"], self._nodes[0]["count"]

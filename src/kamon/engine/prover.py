@@ -20,6 +20,7 @@ from kamon import rules
 from kamon.engine import kernel
 from kamon.engine.limits import MIB, Budget, Limits
 from kamon.engine.values import DRAW, LOSS, WIN
+from kamon.geometry import cells
 from kamon.layout import Layout
 from kamon.position import Position, Side
 
@@ -157,6 +158,13 @@ class Prover:
         if attacker not in self._memos:
             self._memos[attacker] = kernel.new_memo(self._memo_entries)
         return self._memos[attacker]
+
+    def losing_moves(self, position: Position) -> set[int]:
+        """Return the moves that the table knows to lose, without search."""
+        stack = self.stacks[0]
+        self.set_root(stack, position)
+        _, lost = kernel.known_moves(self.context, stack.path, self.table, self.shared)
+        return set(cells(kernel.narrow(lost)))
 
     # --- What the last searches have noted ---
 

@@ -35,15 +35,18 @@ from kamon.engine.kernel.path import (
     new_stack,
     set_root,
 )
+from kamon.engine.kernel.playouts import DRAW as DRAWN
 from kamon.engine.kernel.playouts import new_forest, perft, playouts, seeded
-from kamon.engine.kernel.proof import MARKS, search
+from kamon.engine.kernel.proof import MARKS, known_moves, search
 from kamon.engine.kernel.table import WORDS_PER_GROUP
-from kamon.engine.kernel.tree import copy_subtree, new_path, new_tree, uct
+from kamon.engine.kernel.tree import ENDED, copy_subtree, new_path, new_tree, uct
 
 __all__ = [
     "BITS",
     "CACHED",
     "CELL_OF",
+    "DRAWN",
+    "ENDED",
     "FEATURES",
     "HIDDEN",
     "MARKS",
@@ -56,6 +59,7 @@ __all__ = [
     "describe",
     "forced",
     "is_won",
+    "known_moves",
     "match_table",
     "narrow",
     "needs_compiling",

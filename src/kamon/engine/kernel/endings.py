@@ -15,17 +15,25 @@ PATTERN: Final = (-9, -8, -1, 8, 1, 9)
 _AROUND: Final = u64(0b110_0000_0101_0000_0011)
 
 
-def _count_runs() -> Ints:
-    """Count the runs of stones on a walk around a bit, for each pattern of its six neighbours."""
-    order = [PATTERN.index(step) for step in CLOCKWISE]
-    runs = np.zeros(64, dtype=np.int64)
-    for pattern in range(64):
-        walk = [pattern >> index & 1 for index in order]
-        runs[pattern] = sum(here and not walk[at - 1] for at, here in enumerate(walk))
-    return runs
+def _run_starts() -> Ints:
+    """Return for each pattern of neighbours how many runs there are, and a step into each.
+
+    A run is a row of stones on a walk around a bit.
+    """
+    starts = np.zeros((64, 1 + _MOST_RUNS), dtype=np.int64)
+    for number in range(64):
+        walk = [number >> PATTERN.index(step) & 1 for step in CLOCKWISE]
+        steps = [step for at, step in enumerate(CLOCKWISE) if walk[at] and not walk[at - 1]]
+        if number == 63:  # noqa: PLR2004 - surrounded: one run without a beginning
+            steps = [1]
+        starts[number, 0] = len(steps)
+        starts[number, 1 : 1 + len(steps)] = steps
+    return starts
 
 
-RUNS: Final = _count_runs()
+_MOST_RUNS: Final = 3
+RUN_STARTS: Final = _run_starts()
+RUNS: Final = np.ascontiguousarray(RUN_STARTS[:, 0])
 
 
 @compiled

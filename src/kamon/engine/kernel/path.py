@@ -126,14 +126,16 @@ def new_stack() -> Stack:
     return Stack(np.zeros(DEPTH, dtype=ROW), np.zeros(1, dtype=SPACE))
 
 
-def new_context(layout: Layout, weights: Mapping[str, npt.NDArray[np.float32]]) -> Records:
-    """Write down what never changes in searches of a layout."""
+def new_context(
+    layout: Layout, weights: Mapping[str, npt.NDArray[np.float32]] | None = None
+) -> Records:
+    """Write down what never changes in searches of a layout; where none guesses, no weights."""
     context: Any = np.zeros(1, dtype=CONTEXT)
     context["match"] = match_table(layout)
     for exponent, cell in enumerate(cells(layout.playable)):
         context["weight"][0, BITS[cell]] = 3**exponent
-    for name in ("w1", "b1", "w2", "b2"):
-        context[name] = weights[name]
+    for name, part in (weights or {}).items():
+        context[name] = part
     return context
 
 

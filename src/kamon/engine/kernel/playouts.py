@@ -6,14 +6,13 @@ import numpy as np
 
 from kamon.engine.kernel.boards import DEPTH, EDGE_FLAGS, arguments, board_of, lowest, popcount
 from kamon.engine.kernel.compile import ONE, ZERO, Boards, Ints, compiled, u64
-from kamon.engine.kernel.endings import CLOCKWISE, PATTERN, is_won, pattern
+from kamon.engine.kernel.endings import RUN_STARTS, is_won, pattern
 from kamon.position import Position
 
 # Who has won a random game: 0 Black, 1 White, or nobody.
 DRAW: Final = 2
 # The first move has the most.
 _MOST_CHOICES: Final = 12
-_MOST_RUNS: Final = 3
 
 
 # --- Counting
@@ -171,22 +170,6 @@ def join_all(stones: np.uint64, forest: Ints) -> None:
         join(placed, bit, forest)
 
 
-def _run_starts() -> Ints:
-    """Return for each pattern of neighbours how many runs there are, and a step into each."""
-    starts = np.zeros((64, 1 + _MOST_RUNS), dtype=np.int64)
-    for number in range(64):
-        walk = [number >> PATTERN.index(step) & 1 for step in CLOCKWISE]
-        steps = [step for at, step in enumerate(CLOCKWISE) if walk[at] and not walk[at - 1]]
-        if number == 63:  # noqa: PLR2004 - surrounded: one run without a beginning
-            steps = [1]
-        starts[number, 0] = len(steps)
-        starts[number, 1 : 1 + len(steps)] = steps
-    return starts
-
-
-_RUN_STARTS: Final = _run_starts()
-
-
 @compiled
 def _root(forest: Ints, bit: int) -> int:
     while forest[0, bit] != bit:
@@ -207,8 +190,8 @@ def join(stones: np.uint64, bit: int, forest: Ints) -> bool:
     loop = False
     root = bit
     forest[0, bit] = bit
-    for run in range(_RUN_STARTS[around, 0]):
-        its_root = _root(forest, bit + _RUN_STARTS[around, 1 + run])
+    for run in range(RUN_STARTS[around, 0]):
+        its_root = _root(forest, bit + RUN_STARTS[around, 1 + run])
         if its_root == root:
             loop = True
         else:

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from kamon.engine.kernel.boards import lowest
+from kamon.engine.kernel.boards import board_of, lowest
 from kamon.engine.kernel.compile import (
     ONE,
     ZERO,
@@ -285,3 +285,24 @@ def search(
         child.live = unpack_live(row.child_live[best], context.match[bit] & child.free)
         d += 1
         opened = False
+
+
+@compiled
+def known_moves(
+    contexts: Records, path: Records, table: Boards, shared: int
+) -> tuple[np.uint64, np.uint64]:
+    """Return which moves of row 0 the table knows to win and to lose, by proofs without a draw."""
+    context, row = contexts[0], path[0]
+    won, lost = ZERO, ZERO
+    todo = context.match[row.last] & row.free
+    while todo != ZERO:
+        bit = lowest(todo)
+        todo &= todo - ONE
+        data, _ = fetch(table, shared, child_hash(context, row, bit))
+        phi, delta, taint = unpack(data)
+        if data != ZERO and taint == 0:
+            if delta == 0:
+                won |= board_of(bit)
+            elif phi == 0:
+                lost |= board_of(bit)
+    return won, lost

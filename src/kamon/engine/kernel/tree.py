@@ -7,6 +7,7 @@ import numpy as np
 from kamon.engine.kernel.boards import DEPTH, board_of, lowest, popcount
 from kamon.engine.kernel.compile import ONE, ZERO, Boards, Ints, Record, Records, compiled, u64
 from kamon.engine.kernel.endings import is_won
+from kamon.engine.kernel.path import UNKNOWN, set_root
 from kamon.engine.kernel.playouts import DRAW, next_random, playout
 
 # A node of the tree. ``points`` sums the results for the side that moved into the node. ``mean``
@@ -55,12 +56,16 @@ def uct(
     prove: bool,  # noqa: FBT001 - compiled code has no names
     path: Ints,
     forest: Ints,
+    contexts: Records,
+    rows: Records,
+    spaces: Records,
 ) -> tuple[int, np.uint64]:
     """Go on with a tree search of random playouts; return the nodes used and the generator.
 
     Node 0 is the position, which must go on. Start with ``used`` 0. A full memory ends the growth
     of the tree, not the search. With ``prove`` the end of a game is taken back as far as it is
-    forced, and a move that is proven to lose is not tried again.
+    forced, a move that is proven to lose is not tried again, and moves that the solver's
+    look-ahead refutes are none. ``contexts``, ``rows`` and ``spaces`` are for that.
     """
     start = 0 if popcount(black) == popcount(white) else 1
     if used == 0:
@@ -77,8 +82,16 @@ def uct(
             depth += 1
             path[depth] = node
         if tree[node].first == NONE and (tree[node].visits > 0 or node == 0):
-            free = playable & ~(stones_0 | stones_1)
-            used = _make_children(match, free, node, tree, used)
+            moves = match[tree[node].bit] & playable & ~(stones_0 | stones_1)
+            if prove and node > 0:
+                bit = np.int64(tree[node].bit)
+                verdict = set_root(contexts, rows, spaces, playable, stones_0, stones_1, bit)
+                if verdict == UNKNOWN:
+                    moves = rows[0].live
+                else:
+                    tree[node].first = ENDED - (turn if verdict == 1 else 1 - turn)
+            if tree[node].first == NONE:
+                used = _make_children(moves, node, tree, used)
             if tree[node].first > 0:
                 random = next_random(random)
                 skip = np.int64((random >> u64(33)) % u64(tree[node].count))
@@ -213,17 +226,16 @@ def _best_child(tree: Records, node: int, exploration: float) -> int:
 
 
 @compiled
-def _make_children(match: Boards, free: np.uint64, node: int, tree: Records, used: int) -> int:
-    """Make the children of a node, if there is room; return the nodes used."""
-    legal = match[tree[node].bit] & free
-    if used + popcount(legal) > len(tree):
+def _make_children(moves: np.uint64, node: int, tree: Records, used: int) -> int:
+    """Make a child for each move of a node, if there is room; return the nodes used."""
+    if used + popcount(moves) > len(tree):
         return used
     tree[node].first = used
-    tree[node].count = popcount(legal)
-    while legal != ZERO:
-        _new_node(tree[used], lowest(legal))
+    tree[node].count = popcount(moves)
+    while moves != ZERO:
+        _new_node(tree[used], lowest(moves))
         used += 1
-        legal &= legal - ONE
+        moves &= moves - ONE
     return used
 
 
