@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 from kamon import (
@@ -280,12 +281,51 @@ def test_a_whole_board_is_saved_and_gone_on_with(
     assert path.read_text() == "nonsense"
 
 
-def test_a_search_that_cannot_be_saved_still_answers(tmp_path: Path) -> None:
-    path = tmp_path / "missing" / "search.json"
-    result = kamon("solve", "--memory", "16", "--save", str(path), stdin=LINES[1])
+def test_a_search_that_cannot_be_saved_still_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_: object, **__: object) -> None:
+        raise typer.BadParameter("cannot write it: no space left")
+
+    monkeypatch.setattr("kamon.cli.solve.write_whole", no_room)
+    result = kamon("solve", "--memory", "16", "--save", str(tmp_path / "x"), stdin=LINES[1])
     assert result.exit_code == 0
     assert json.loads(result.stdout)["value"] is not None
-    assert "cannot write" in result.stderr
+    assert "no space left" in result.stderr
+
+
+def test_a_folder_that_is_not_there_is_told_before_the_work(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "search.json"
+    result = kamon("solve", "--save", str(path), stdin=LINES[1])
+    assert result.exit_code == 2
+    assert "there is no folder" in result.stderr
+    assert not result.stdout
+
+
+def test_a_saved_search_keeps_one_board_and_what_was_solved_on_it(tmp_path: Path) -> None:
+    path = tmp_path / "search.json"
+    asked = ("solve", "--memory", "16", "--value-only", "--save", str(path))
+    first = kamon(*asked, stdin=f"{LINES[0]}\n{LINES[1]}")
+    assert first.exit_code == 1
+    one, other = (json.loads(line) for line in first.stdout.splitlines())
+    assert one["value"] is not None
+    assert "one board" in other["error"]
+    again = json.loads(kamon(*asked, stdin=LINES[0]).stdout)
+    assert (again["value"], again["nodes"]) == (one["value"], 1)
+
+
+def test_a_value_alone_has_no_distance() -> None:
+    result = kamon("solve", "--value-only", "--distance", stdin=LINES[0])
+    assert result.exit_code == 2
+    assert "exclude each other" in result.stderr
+
+
+def test_all_that_is_asked_of_a_position_shares_its_time() -> None:
+    line = (DATA / "ply10.txt").read_text().splitlines()[0]
+    asked = ("solve", "--memory", "16", "--nodes", "3000", "--moves", "--distance")
+    answer = json.loads(kamon(*asked, stdin=line).stdout)
+    assert answer["reason"] == "nodes"
+    assert any(move["value"] is None for move in answer["moves"])
 
 
 def test_somebody_who_watches_a_whole_board_is_told_how_it_stands(

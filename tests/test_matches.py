@@ -430,6 +430,7 @@ def test_without_a_seed_one_is_chosen_and_told() -> None:
         (["level:1", "level:2"], "--games"),
         (["level:1", "level:2", "--games", "0"], "--games"),
         (["level:1", "level:2", "--games", "1", "--scale", "0"], "--scale is more than 0"),
+        (["level:1", "level:2", "--games", "1", "--think-ahead"], "needs --movetime"),
         (["level:1", "level:2", "--games", "1", "--scale", "nan"], "--scale is more than 0"),
         (["level:1", "level:2", "--games", "1", "--movetime", "inf"], "--movetime is more than 0"),
         (

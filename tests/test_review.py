@@ -250,6 +250,14 @@ def test_the_story_is_told_by_what_is_proven(of: tuple[Turn, ...], story: Story)
             ),
         ),
         (turns((None, None)), "Nothing is proven."),
+        ((), "No move was played."),
+        (
+            turns((None, None), (None, W), (L, L), (W, W)),
+            (
+                "From move 2 on White was winning, and nobody made a mistake. "
+                "What happened before is not proven."
+            ),
+        ),
         (
             turns((W, D)),
             "Black was winning, but move 1, a1, made it a draw. Black would have won with a3.",
@@ -288,7 +296,7 @@ def test_the_story_is_told_in_a_sentence(of: tuple[Turn, ...], sentence: str) ->
         (
             None,
             OffBoard.AGREEMENT,
-            "The players agreed on a draw, but on the board one of them was winning.",
+            "The players agreed on a draw, but Black was winning on the board.",
         ),
     ],
 )
@@ -299,7 +307,7 @@ def test_an_end_off_the_board_that_the_board_does_not_bear_out_is_told(
     game.play(legal_cells(game.position)[0])
     game.end_off_board(winner, by)
     of = turns((W, W))
-    assert tell_story(game, of) == Story("flag", winner)
+    assert tell_story(game, of) == Story("off-board", winner)
     assert summary(game, Review(of, tell_story(game, of))) == sentence
 
 
@@ -357,6 +365,23 @@ def test_an_annotated_record_reads_back_and_shows_the_better_line() -> None:
     assert again.root.comment == summary(game, found)
 
 
+def test_a_second_review_replaces_what_the_first_one_wrote() -> None:
+    number = next(n for n in range(8) if reviewed(n).turning_points)
+    game = finished(number)
+    game.main_line()[0].comment = "A quiet start."
+    little = review(game, Limits(nodes=2_000, memory=16 * MIB))
+    much = reviewed(number)
+    twice = format_record(annotate(annotate(finished(number), little), much))
+    assert "not proven, estimated" in format_record(annotate(finished(number), little))
+    once = annotate(finished(number), much)
+    assert parse_record(twice).root.comment == once.root.comment
+    # What people wrote stays.
+    annotate(annotate(game, little), much)
+    assert game.main_line()[0].comment.startswith("A quiet start. ")
+    comments = [node.comment for node in game.main_line()[1:]]
+    assert comments == [node.comment for node in once.main_line()[1:]]
+
+
 def test_doubt_and_haste_are_written_into_the_record() -> None:
     game = Game(Layout.shuffled(1))
     cells = []
@@ -367,7 +392,7 @@ def test_doubt_and_haste_are_written_into_the_record() -> None:
         Turn(0, cells[0], None, None, chance=0.1, best_chance=0.9),
         Turn(1, cells[1], None, None),
         Turn(2, cells[2], LOSS, LOSS, shortened=4),
-        Turn(3, cells[3], WIN, LOSS),
+        Turn(3, cells[3], None, LOSS, chance=0.0, best_chance=1.0),
     )
     annotate(game, Review(of, Story("open")))
     comments = [node.comment for node in game.main_line()]
@@ -375,9 +400,9 @@ def test_doubt_and_haste_are_written_into_the_record() -> None:
         "doubtful; not proven, estimated 10%",
         "",
         "loses with best play; shortens the game by 4 plies",
-        "loses with best play",
+        "loses with best play; doubtful, before it estimated 99%",
     ]
-    assert [node.glyphs for node in game.main_line()] == [(6,), (), (), (4,)]
+    assert [node.glyphs for node in game.main_line()] == [(6,), (), (), (6,)]
 
 
 def test_a_turning_point_whose_better_move_is_not_found_is_still_one(

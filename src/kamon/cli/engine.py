@@ -23,19 +23,27 @@ INTERRUPTED: Final = 128 + signal.SIGINT
 
 @contextlib.contextmanager
 def stopped_by_hand() -> Iterator[Callable[[], bool]]:
-    """Let the first Ctrl-C ask the engine to stop, and a second one end the program."""
+    """Let the first Ctrl-C ask the engine to stop, and a second one end the program.
+
+    So does the signal by which batch systems and service managers end a program.
+    """
     asked = False
+    signals = (signal.SIGINT, signal.SIGTERM)
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     def ask(_: int, __: Any) -> None:  # noqa: ANN401 - a frame, which nobody looks at
         nonlocal asked
         asked = True
-        signal.signal(signal.SIGINT, before)
+        restore()
 
-    before = signal.signal(signal.SIGINT, ask)
+    before = {number: signal.signal(number, ask) for number in signals}
     try:
         yield lambda: asked
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()
 
 
 @lru_cache(maxsize=1)

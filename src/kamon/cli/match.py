@@ -84,6 +84,8 @@ def run(  # noqa: PLR0913 - each is an option of a match
 
 
 def _pace(scale: float | None, movetime: float | None, *, ahead: bool) -> Pace:
+    if ahead and movetime is None:
+        raise typer.BadParameter("--think-ahead needs --movetime")
     if scale is not None and movetime is not None:
         raise typer.BadParameter("--scale and --movetime exclude each other")
     for name, number, most in (("--scale", scale, 1000), ("--movetime", movetime, 86_400)):

@@ -53,7 +53,7 @@ def run(  # noqa: PLR0913 - each is an option that people type
     value_only: Annotated[
         bool,
         typer.Option(
-            "--value-only", help="Find only the best moves that the value takes, and no line."
+            "--value-only", help="Prove the value alone: no line, and not every best move."
         ),
     ] = False,
     moves: Annotated[
@@ -79,7 +79,7 @@ def run(  # noqa: PLR0913 - each is an option that people type
     work, and what is proven by then is written.
 
     A whole board takes minutes: --value-only asks for its value alone, and --save lets you go on
-    with the work another time.
+    with the work another time. A saved search belongs to one board.
     """
     from kamon.engine.limits import MIB, Limits  # noqa: PLC0415 - loads slowly
 
@@ -87,14 +87,25 @@ def run(  # noqa: PLR0913 - each is an option that people type
         limits = Limits(time, nodes, memory * MIB, threads)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    if distance and value_only:
+        raise typer.BadParameter("--value-only and --distance exclude each other")
     wishes = _Wishes(moves=moves, distance=distance, value_only=value_only)
+    if save is not None and not save.absolute().parent.is_dir():
+        raise typer.BadParameter(f"cannot write {save}: there is no folder {save.parent}")
     prepare()
     failed = False
+    board: Layout | None = None
     with open_source(file) as lines, stopped_by_hand() as stopped:
         for number, game in read_games(lines):
             if isinstance(game, KamonError):
                 failed = True
                 typer.echo(json.dumps({"error": str(game), "line": number}))
+                continue
+            board = board or game.layout
+            if save is not None and game.layout != board:
+                failed = True
+                reason_why = "--save keeps the search of one board, and this is another"
+                typer.echo(json.dumps({"error": reason_why, "line": number}))
                 continue
             solver = _new_solver(game.layout, limits)
             with _saving(solver, save) as keep, _progress(number, solver, game.position) as show:
@@ -144,8 +155,9 @@ def _solve(
     )
     answer = _data(found)
     if wishes.moves:
-        budget = Budget(solver.limits, stopped, progress)
         answer |= _moves(solver, position, budget, distance=wishes.distance)
+        if budget.reason is not None:
+            answer["reason"] = budget.reason
     return answer
 
 

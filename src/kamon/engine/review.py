@@ -5,6 +5,7 @@ cheap and help the earlier ones. Everything in it is either proven or marked as 
 review that is continued keeps what was proven, so it never changes its mind: it only knows more.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -142,7 +143,7 @@ class Story:
     ``mistake``   the last move that threw something away; everything after it is proven
     ``flawless``  every move is proven, and none threw anything away
     ``proven``    from ``ply`` on no move threw anything away; what was before is not proven
-    ``flag``      the result came off the board, and the last position is proven to be another
+    ``off-board`` the result came off the board, and the last position is proven to be another
     ``open``      the end of the game is not proven
     ``empty``     no move was played
 
@@ -287,7 +288,8 @@ class _Reviewer:
             position = self.positions[at]
             tree = PlayoutTree(position, position.ply, NODES_PER_GAME * _GAMES + 50)
             tree.grow(_GAMES)
-            chances = {cell: win_chance(share) for cell, share in tree.chances().items()}
+            # As exact as it is written down, so that a review reads back as it was.
+            chances = {cell: round(win_chance(share), 3) for cell, share in tree.chances().items()}
             visits = tree.visits()
             best = max(visits, key=lambda cell: visits[cell])
             chance = chances[turn.cell]
@@ -429,7 +431,7 @@ def tell_story(game: Game, turns: tuple[Turn, ...]) -> Story:
     if last.after is None:
         return Story("open", winner)
     if ahead is not winner:
-        return Story("flag", winner)
+        return Story("off-board", winner)
     return _story_on_the_board(turns, winner)
 
 
@@ -488,8 +490,10 @@ def _comment(turn: Turn) -> str:
         if turn.chance is None:
             return ""
         doubtful = "doubtful; " if turn.is_doubtful else ""
-        return f"{doubtful}not proven, estimated {turn.chance:.0%}"
+        return f"{doubtful}not proven, estimated {_percent(turn.chance)}"
     text = f"{_VERBS[turn.after]} with best play"
+    if turn.is_doubtful:
+        text += f"; doubtful, before it estimated {_percent(turn.best_chance or 0.0)}"
     if turn.lost_by > 0 and turn.better is not None:
         quickest = " the quickest" if turn.quickest else ""
         text += f"; {format_cell(turn.better)} {_VERBS[turn.before or 0]}{quickest}"
@@ -498,10 +502,29 @@ def _comment(turn: Turn) -> str:
     return text
 
 
+def _percent(chance: float) -> str:
+    """Write an estimate, which is never quite sure."""
+    return f"{min(0.99, max(0.01, chance)):.0%}"
+
+
+# What an earlier review has written, which the new one replaces.
+_OWN_WORDS: Final = re.compile(
+    r"(doubtful; )?not proven, estimated \d+%"
+    r"|(wins|draws|loses) with best play(; doubtful, before it estimated \d+%)?"
+    r"(; [a-g][1-7] (wins|draws)( the quickest)?)?(; shortens the game by \d+ plies)?"
+    r"|Nobody made a mistake: [^.]*\."
+    r"|From move \d+ on [^.]*, and nobody made a mistake\. What happened before is not proven\."
+    r"|(Black|White) (was winning|could have drawn), but move [^.]*\."
+    r"( (Black|White) would have (won|drawn) with [a-g][1-7]\.)?"
+    r"|(Black|White) won because [^.]*, but was not winning on the board\."
+    r"|The players agreed on a draw, but [^.]* was winning on the board\."
+    r"|Nothing is proven\.|No move was played\."
+)
+
+
 def _add_comment(node: Node, text: str) -> None:
-    # Whoever reviews a reviewed game reads nothing twice.
-    if text not in node.comment:
-        node.comment = f"{node.comment} {text}".strip()
+    others = " ".join(_OWN_WORDS.sub("", node.comment).split())
+    node.comment = f"{others} {text}".strip()
 
 
 def _add_line(game: Game, start: Node, line: tuple[int, ...]) -> None:
@@ -512,32 +535,41 @@ def _add_line(game: Game, start: Node, line: tuple[int, ...]) -> None:
 
 def summary(game: Game, found: Review) -> str:
     """Say in a sentence or two what decided a game."""
-    story = found.story
-    winner = None if story.winner is None else story.winner.value.capitalize()
-    match story.kind:
-        case "mistake":
-            return _mistake_sentence(found)
-        case "flawless":
-            if winner is None:
-                return "Nobody made a mistake: with best play this game is a draw."
-            return f"Nobody made a mistake: {winner} was winning from the first move to the last."
-        case "proven":
-            return f"{_from_move(story.ply, winner)} What happened before is not proven."
-        case "flag":
-            return _off_board_sentence(game, winner)
-    return "Nothing is proven."
+    winner = None if found.story.winner is None else found.story.winner.value.capitalize()
+    sentences: dict[str, Callable[[], str]] = {
+        "mistake": lambda: _mistake_sentence(found),
+        "flawless": lambda: _flawless_sentence(winner),
+        "proven": lambda: f"{_from_move(found, winner)} What happened before is not proven.",
+        "off-board": lambda: _off_board_sentence(game, found, winner),
+        "open": lambda: "Nothing is proven.",
+        "empty": lambda: "No move was played.",
+    }
+    return sentences[found.story.kind]()
 
 
-def _off_board_sentence(game: Game, winner: str | None) -> str:
+def _flawless_sentence(winner: str | None) -> str:
     if winner is None:
-        return "The players agreed on a draw, but on the board one of them was winning."
+        return "Nobody made a mistake: with best play this game is a draw."
+    return f"Nobody made a mistake: {winner} was winning from the first move to the last."
+
+
+def _ahead(found: Review) -> str:
+    """Name the side that is proven to win the last position."""
+    last = found.turns[-1]
+    return "Black" if (last.ply % 2 == 0) == (last.after == WIN) else "White"
+
+
+def _off_board_sentence(game: Game, found: Review, winner: str | None) -> str:
+    if winner is None:
+        return f"The players agreed on a draw, but {_ahead(found)} was winning on the board."
     by_time = game.result is not None and game.result.termination == OffBoard.TIME.value
     how = "the clock ran out" if by_time else "the other side resigned"
     return f"{winner} won because {how}, but was not winning on the board."
 
 
-def _from_move(ply: int | None, winner: str | None) -> str:
-    number = (ply or 0) // 2 + 1
+def _from_move(found: Review, winner: str | None) -> str:
+    # Where White's move is the first that is proven, both sides' are from the next number on.
+    number = min((found.story.ply or 0) + 1, found.turns[-1].ply) // 2 + 1
     if winner is None:
         return f"From move {number} on the game was a draw, and nobody made a mistake."
     return f"From move {number} on {winner} was winning, and nobody made a mistake."

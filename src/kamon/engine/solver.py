@@ -60,13 +60,17 @@ class Solver:
         # By whom a draw counts for: 1 White, which is asked first, and 0 Black.
         first = TopTree(self.prover, 1)
         self.trees = {1: first, 0: TopTree(self.prover, 0, first)}
+        # The values of positions that were solved as a whole.
+        self._solved: dict[Position, int] = {}
 
     # --- Values ---
 
     def value(self, position: Position, budget: Budget | None = None) -> int | None:
         """Return the exact value for the side to move, or None where a limit ended the search."""
         budget = budget or Budget(self.limits)
-        known = self.prover.at_once(position)
+        known = self._solved.get(position)
+        if known is None:
+            known = self.prover.at_once(position)
         if known is not None:
             budget.nodes += 1
             return known
@@ -89,12 +93,16 @@ class Solver:
     # --- Saving ---
 
     def save(self) -> str:
-        """Write down what is known of the opening, as text that ``restore`` reads.
+        """Write down what is solved, and how far the opening is, as text that ``restore`` reads.
 
         Work on leaves that are not proven yet is not saved: some seconds of each thread.
         """
         trees = {str(draw_to): tree.dump() for draw_to, tree in self.trees.items()}
-        body = json.dumps({"layout": format_layout(self.layout), "trees": trees})
+        solved = [
+            [position.black, position.white, position.last, value]
+            for position, value in self._solved.items()
+        ]
+        body = json.dumps({"layout": format_layout(self.layout), "solved": solved, "trees": trees})
         head = {"format": _FORMAT, "version": _FORMAT_VERSION, "sha256": _digest(body)}
         return f"{json.dumps(head)}\n{body}\n"
 
@@ -118,6 +126,10 @@ class Solver:
         saved = json.loads(body)
         if saved["layout"] != format_layout(self.layout):
             raise FormatError(f"this is the search of another board: {saved['layout']}")
+        self._solved = {
+            Position(self.layout, black, white, last): value
+            for black, white, last, value in saved["solved"]
+        }
         for draw_to, tree in self.trees.items():
             tree.restore(saved["trees"][str(draw_to)], self.layout)
 
@@ -138,11 +150,13 @@ class Solver:
         budget = budget or Budget(self.limits)
         value = self.value(position, budget)
         nodes, seconds = budget.nodes, budget.seconds
+        if value is not None:
+            self._solved[position] = value
         if value is None or not moves:
             return Solution(
                 value,
                 () if value is None else self.known_best(position, value),
-                complete=False,
+                complete=value == LOSS,
                 nodes=nodes,
                 seconds=seconds,
                 total_nodes=nodes,

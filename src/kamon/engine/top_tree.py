@@ -227,14 +227,19 @@ class TopTree:
         if leaf.value is not None or leaf.moves:
             return
         if leaf.position.ply < DEEPEST:
-            moves = {
-                cell: self._node(leaf.position.after(cell))
-                for cell in rules.legal_cells(leaf.position)
-            }
-            with self._lock:
-                leaf.moves = moves
+            self._open(leaf, stop)
         else:
             self._search(thread, leaf, stop)
+
+    def _open(self, leaf: Node, stop: StopSign) -> None:
+        """Make the moves of a leaf nodes too; a stop in between leaves it as it is."""
+        moves: dict[int, Node] = {}
+        for cell in rules.legal_cells(leaf.position):
+            if stop[0]:
+                return
+            moves[cell] = self._node(leaf.position.after(cell))
+        with self._lock:
+            leaf.moves = moves
 
     def _search(self, thread: int, leaf: Node, stop: StopSign) -> None:
         size = max(_FIRST_SLICE, leaf.spent)

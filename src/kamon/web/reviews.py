@@ -46,7 +46,7 @@ class Reviews:
         """Tell what is known of a game, and then whatever more is found out."""
         known = await self.stored(line)
         if known is not None:
-            yield known
+            yield {name: value for name, value in known.items() if name != "version"}
             if known["done"]:
                 return
         question = {

@@ -34,7 +34,8 @@ const moveNumber = (ply) => Math.floor(ply / 2) + 1;
 export function storyWords(review) {
   const { kind, winner, ply } = review.story;
   const name = winner === "black" ? t("Black") : t("White");
-  const at = { winner: name, n: moveNumber(ply ?? 0) };
+  // Where White's move is the first that is proven, both sides' are from the next number on.
+  const at = { winner: name, n: moveNumber(Math.min((ply ?? 0) + 1, review.turns.at(-1)?.ply ?? 0)) };
   if (kind === "mistake") return mistakeWords(/** @type {Turn} */ (review.turns.find((turn) => turn.ply === ply)));
   if (kind === "flawless") return winner ? t("Nobody made a mistake: {winner} was winning from the first move to the last.", at) : t("Nobody made a mistake: with best play this game is a draw.");
   if (kind === "proven") return `${winner ? t("From move {n} on {winner} was winning, and nobody made a mistake.", at) : t("From move {n} on the game was a draw, and nobody made a mistake.", at)} ${t("What happened before is not proven.")}`;
@@ -51,9 +52,11 @@ function mistakeWords(turn) {
   return `${what} ${turn.before === "win" ? t("{side} would have won with {better}.", values) : t("{side} would have drawn with {better}.", values)}`;
 }
 
+/** An estimate in per cent, which is never quite sure. @param {number | null} chance */
+const percent = (chance) => Math.min(99, Math.max(1, Math.round(100 * (chance ?? 0))));
+
 /** Say why a move that is not proven looks like a mistake. @param {Turn} turn */
 function doubtWords(turn) {
-  const percent = (/** @type {number | null} */ chance) => Math.round(100 * (chance ?? 0));
   return t("Move {n}: {side} plays {move}. It looks doubtful: the chance to win falls from about {from} % to {to} %. That is an estimate.", {
     n: moveNumber(turn.ply), side: sideName(turn.ply), move: turn.move, from: percent(turn.best_estimate), to: percent(turn.estimate),
   });
@@ -81,7 +84,7 @@ export function turnWords(turn) {
   if (turn.lost) return `${damage(turn)} ${remedy(turn)}`;
   if (turn.doubtful) return doubtWords(turn);
   if (turn.after) return [{ win: t("wins"), draw: t("draws"), loss: t("loses") }[turn.after], turn.shortened ? t("ends the game {n} stones sooner", { n: turn.shortened }) : ""].filter(Boolean).join("; ");
-  return turn.estimate === null ? "" : t("estimated {n} %", { n: Math.round(100 * turn.estimate) });
+  return turn.estimate === null ? "" : t("estimated {n} %", { n: percent(turn.estimate) });
 }
 
 /** The drawn line in words, one move after the other. @param {Review} review @param {(ply: number) => void} onGo */

@@ -55,7 +55,7 @@ export interface Turn {
   estimate: number | null; best_estimate: number | null; lost: number; doubtful: boolean;
   better: string | null; quickest: boolean; line: string[]; leaves: string[]; ends: string | null; shortened: number | null;
 }
-export interface Story { kind: "mistake" | "flawless" | "proven" | "flag" | "open" | "empty"; winner: Side | null; ply: number | null }
+export interface Story { kind: "mistake" | "flawless" | "proven" | "off-board" | "open" | "empty"; winner: Side | null; ply: number | null }
 export interface Review { line: string; story: Story; moments: number[]; turns: Turn[]; accuracy: Record<Side, number | null>; done: boolean }
 export interface GameEvent { number: number; at: number; kind: string; [key: string]: unknown }
 export interface StudySummary { id: string; title: string; updated: number; moves: number; board: Summary["board"] }
