@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -346,6 +347,19 @@ def test_somebody_who_watches_a_whole_board_is_told_how_it_stands(
     board = format_layout(opening.layout)
     asked = ("solve", "--value-only", "--memory", "16", "--nodes", "1500000")
     assert kamon(*asked, stdin=board).exit_code == 0
+
+
+def test_a_review_that_is_interrupted_is_written_as_far_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @contextlib.contextmanager
+    def stopped() -> Iterator[Callable[[], bool]]:
+        yield lambda: True
+
+    monkeypatch.setattr("kamon.cli.analyse.stopped_by_hand", stopped)
+    result = kamon("analyse", "--memory", "16", stdin=game_record(0) + "\n" + game_record(1))
+    assert result.exit_code == 130
+    assert result.stdout.count("[Layout") == 1
 
 
 def test_a_review_with_too_much_memory_is_refused() -> None:

@@ -152,6 +152,29 @@ def test_the_oracle_thinks_on_its_opponents_time_too() -> None:
     assert player._thinking_ahead is None
 
 
+def test_the_oracle_keeps_what_it_knows_for_the_length_of_a_game() -> None:
+    player = parse_player("level:12", Pace(seconds=0.05))
+    assert isinstance(player, matches.LevelPlayer)
+    player.new_game(1)
+    after = START.after(player.choose(START))
+    oracle = player._oracle
+    player.choose(after.after(legal_cells(after)[0]))
+    assert player._oracle is oracle is not None
+    player.new_game(2)
+    assert player._oracle is None
+
+
+def test_ctrl_c_between_two_games_ends_the_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextlib.contextmanager
+    def stopped() -> Iterator[Callable[[], bool]]:
+        yield lambda: True
+
+    monkeypatch.setattr(match, "stopped_by_hand", stopped)
+    result = kamon_match("level:1", "level:2", "--games", "4")
+    assert result.exit_code == 130
+    assert "of 1" in result.stdout
+
+
 def test_plain_uct_can_be_given_a_time() -> None:
     player = parse_player("uct", Pace(seconds=0.05))
     player.new_game(1)

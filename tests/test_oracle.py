@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from kamon import Layout, Position, legal_cells, outcome, parse_line
+from kamon.engine import kernel
 from kamon.engine import oracle as oracle_module
 from kamon.engine.limits import MIB, Limits
 from kamon.engine.oracle import Effort, Oracle, Thought
@@ -175,3 +176,25 @@ def test_the_moves_between_two_positions_are_found() -> None:
     other = START.after(legal_cells(START)[3])
     strange = Position(START.layout, other.black, 1 << one, one)
     assert oracle_module._line_between(START, strange) in (None, [legal_cells(START)[3], one])
+
+
+def test_what_the_tree_has_proven_stands_for_all_games_of_a_move() -> None:
+    tree = PlayoutTree(START, 1, 10_000)
+    tree.grow(500)
+    first = int(tree._nodes[0]["first"])
+    for at, winner in enumerate((0, 1, kernel.DRAWN)):
+        tree._nodes[first + at]["first"] = kernel.ENDED - winner
+    won, lost, drawn = (kernel.CELL_OF[int(tree._nodes[first + at]["bit"])] for at in range(3))
+    chances, visits = tree.chances(), tree.visits()
+    assert (chances[won], chances[lost], chances[drawn]) == (1.0, 0.0, 0.5)
+    assert visits[lost] == 0 < visits[won]
+
+
+def test_moves_that_the_table_knows_to_lose_are_told_without_search() -> None:
+    position = solved(12, "win")
+    solver = Solver(position.layout, Limits(memory=16 * MIB))
+    values = solver.values(position)
+    lost = {cell for cell, value in values.items() if value == LOSS}
+    assert lost
+    assert solver.prover.losing_moves(position) <= lost
+    assert Solver(position.layout, Limits(memory=MIB)).prover.losing_moves(position) == set()

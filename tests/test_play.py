@@ -14,9 +14,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from kamon.cli.app import app, main
+from kamon.cli.play import Opponent
 from kamon.game import Game
+from kamon.layout import Layout
 from kamon.notation import format_cell, format_line
+from kamon.position import Side
 from kamon.record import read_records
+from kamon.rules import legal_cells
 
 GAMES = (Path(__file__).parent / "data" / "games.txt").read_text().splitlines()
 SCRIPT = Path(sys.executable).with_name("kamon")
@@ -477,3 +481,14 @@ def test_a_link_is_told_by_the_animals_of_2007(tmp_path: Path) -> None:
 def test_a_resumed_game_keeps_its_edition() -> None:
     play("--seed", "7", "--edition", "2007", typed="c1\n")
     assert "To match six ankhs (D6): " in play("--resume").stdout
+
+
+def test_a_level_that_needs_the_engine_gets_it_ready_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prepared: list[bool] = []
+    monkeypatch.setattr("kamon.cli.play.prepare", lambda: prepared.append(True))
+    game = Game(Layout.shuffled(1))
+    for level in (1, 6):
+        assert Opponent(level, Side.BLACK).choose(game) in legal_cells(game.position)
+    assert prepared == [True]

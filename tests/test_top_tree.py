@@ -114,6 +114,13 @@ def test_a_way_down_ends_where_all_has_been_settled_meanwhile() -> None:
     assert inner.spent == before
 
 
+def test_a_leaf_that_is_opened_when_all_must_stop_stays_a_leaf() -> None:
+    leaf = Node(Position(Layout.shuffled(1)))
+    tree = TopTree(Prover(leaf.position.layout, LIMITS), 1)
+    tree._open(leaf, np.ones(1, dtype=np.uint8))
+    assert leaf.moves == {}
+
+
 # --- Numbers
 
 

@@ -68,6 +68,18 @@ def test_one_process_collects_its_share() -> None:
     assert [each.nodes for each in samples._collect((5, 12))] == [each.nodes for each in found]
 
 
+def test_a_search_without_a_frontier_gives_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    follow, nowhere = samples.frontier, iter([True, True])
+
+    def frontier(prover: Prover, position: Position, rng: Random) -> Position | None:
+        return None if next(nowhere, False) else follow(prover, position, rng)
+
+    monkeypatch.setattr(samples, "frontier", frontier)
+    assert len(samples._collect((5, 3))) == 3
+    late = positions.random_game(Random(1), 30).position
+    assert samples._is_easy(Prover(late.layout, LIMITS), late)
+
+
 def test_a_position_that_needs_no_search_is_no_sample() -> None:
     game = parse_line((Path(__file__).parent / "data" / "games.txt").read_text().splitlines()[0])
     assert game is not None

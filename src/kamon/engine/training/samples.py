@@ -89,15 +89,20 @@ def samples(seed: int) -> Iterator[Sample]:
     while True:
         game = random_game(rng, rng.randrange(*_PLIES))
         prover = Prover(game.layout, Limits(memory=8 * MIB))
-        if prover.at_once(game.position) is not None:
-            continue
-        if prover.ask(game.position, 1, Budget(Limits(nodes=_NODES))) is not None:
+        if _is_easy(prover, game.position):
             continue
         for _ in range(_FROM_ONE):
             position = frontier(prover, game.position, rng)
             found = None if position is None else label(game.layout, position)
             if found is not None:
                 yield found
+
+
+def _is_easy(prover: Prover, position: Position) -> bool:
+    """Search a position for a while; tell whether that has solved it."""
+    budget = Budget(Limits(nodes=_NODES))
+    at_once = prover.at_once(position) is not None
+    return at_once or prover.ask(position, 1, budget) is not None
 
 
 def label(layout: Layout, position: Position) -> Sample | None:
