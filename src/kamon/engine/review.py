@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from kamon import rules
 from kamon.engine.distances import measure
-from kamon.engine.limits import Budget, Limits
+from kamon.engine.limits import NO_LIMIT, Budget, Limits
 from kamon.engine.playout_tree import NODES_PER_GAME, PlayoutTree, win_chance
 from kamon.engine.solver import Solver
 from kamon.engine.values import DRAW, LOSS, VALUE_NAMES, WIN, negated
@@ -29,9 +29,10 @@ _SHARP_FALL: Final = 0.35
 # advice; earlier ones take much longer.
 _CHEAP: Final = 12
 _FIRST_GOAL: Final = 6
-# Seconds for the quickest of the better moves, and for the length of a lost position.
-_ADVICE_SECONDS: Final = 4.0
-_LENGTH_SECONDS: Final = 1.5
+# Nodes for the quickest of the better moves, and for the length of a lost position: not seconds, so
+# that the advice is the same each time.
+_ADVICE_NODES: Final = 4_000_000
+_LENGTH_NODES: Final = 1_500_000
 _TELL_EVERY: Final = 0.5
 _MOST_MOMENTS: Final = 3
 # PGN's glyphs: a very poor move throws a win away, a poor one a draw; a doubtful one may.
@@ -319,14 +320,13 @@ class _Reviewer:
         self.budget.nodes = spent_before + part.nodes
         return value
 
-    def _limits_left(self, seconds: float | None = None) -> Limits:
-        """Return what is left of the limits, and no more than so many seconds."""
+    def _limits_left(self, nodes: int = NO_LIMIT) -> Limits:
+        """Return what is left of the limits, and no more than so many nodes."""
         limits = self.budget.limits
-        if limits.seconds is not None:
-            left = max(0.001, limits.seconds - self.budget.seconds)
-            seconds = left if seconds is None else min(seconds, left)
-        nodes = None if limits.nodes is None else max(1, self.budget.nodes_left())
-        return replace(limits, seconds=seconds, nodes=nodes)
+        seconds = limits.seconds
+        if seconds is not None:
+            seconds = max(0.001, seconds - self.budget.seconds)
+        return replace(limits, seconds=seconds, nodes=max(1, min(nodes, self.budget.nodes_left())))
 
     def _note_values(self) -> None:
         for at, turn in enumerate(self.turns):
@@ -359,7 +359,7 @@ class _Reviewer:
         if better is None:
             return turn
         reply = position.after(better)
-        budget = Budget(self._limits_left(_ADVICE_SECONDS), self.budget.cancelled)
+        budget = Budget(self._limits_left(_ADVICE_NODES), self.budget.cancelled)
         line = (better, *self.solver.line(reply, budget))
         outcome = rules.outcome(reply)
         ends = None if outcome is None else "+".join(by.value for by in outcome.by)
@@ -376,7 +376,7 @@ class _Reviewer:
         """Return a move that keeps a value, and whether it is the quickest win of all."""
         # The proof of the value went through such a move.
         known = self.solver.known_best(position, value)
-        budget = Budget(self._limits_left(_ADVICE_SECONDS), self.budget.cancelled)
+        budget = Budget(self._limits_left(_ADVICE_NODES), self.budget.cancelled)
         values = self.solver.values(position, budget)
         keeping = [cell for cell, reached in values.items() if reached == value] or list(known)
         if not keeping:
@@ -396,7 +396,7 @@ class _Reviewer:
         """Find out by how much a move in a lost position hurried the end; False if no time."""
         for place in (at, at + 1):
             if place not in self.lengths:
-                budget = Budget(self._limits_left(_LENGTH_SECONDS), self.budget.cancelled)
+                budget = Budget(self._limits_left(_LENGTH_NODES), self.budget.cancelled)
                 value = LOSS if place == at else WIN
                 self.lengths[place] = self._length(self.positions[place], value, budget)
         before, after = self.lengths[at], self.lengths[at + 1]
