@@ -43,7 +43,7 @@ MILLISECOND = 0.001
 ONE_MOVE = """
 from kamon import Layout, Position
 from kamon.engine.levels import choose
-choose(Position(Layout.shuffled(1)), 4, seed=1)
+choose(Position(Layout.shuffled(1)), 6, seed=1)
 """
 
 
@@ -336,7 +336,7 @@ def compare_playouts(options: Options) -> None:
 
 
 def one_start(cache: str) -> tuple[float, float]:
-    """Start Python, choose one move of level 4, end; return the time on the wall and of the CPU."""
+    """Start Python, choose one move of level 6, end; return the time on the wall and of the CPU."""
     # The kernel has named its cache to this process: the child must find its own.
     environment = {name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     environment["XDG_CACHE_HOME"] = cache
@@ -363,7 +363,7 @@ def measure_start(options: Options) -> None:
             ("later", laters),
         )
     ]
-    table(["from the start of Python to a move of level 4", "wall", "CPU"], *rows)
+    table(["from the start of Python to a move of level 6", "wall", "CPU"], *rows)
 
 
 # --- The command line -----------------------------------------------------------------------
