@@ -147,7 +147,8 @@ class _Thinking:
             value = self._prove(size) if self._wants_proof() else None
             if value is not None:
                 return self._keep(value)
-            self._play_games(size * _GAMES_PER_NODE)
+            if self.games == 0 or not self._wants_proof():
+                self._play_games(size * _GAMES_PER_NODE)
             best = self._likeliest()
             self.tell(best)
             if self._is_over():
