@@ -123,7 +123,10 @@ def test_a_tree_below_a_line_knows_what_the_whole_tree_knew() -> None:
     assert sum(below.visits().values()) >= 0.9 * visits[best]
     below.grow(1_000)
     assert below.games == visits[best] + 1_000
-    assert tree.after([best, 36 - best, 0, 0, 0]) is None
+    # Nothing is known below a move that cannot be played, nor below a tree that has not grown.
+    unknown = next(cell for cell in range(37) if cell not in legal_cells(START))
+    assert tree.after([unknown]) is None
+    assert PlayoutTree(START, 1, 100).after([]) is None
     assert PlayoutTree(START, 1, 100).after([best]) is None
 
 
