@@ -251,7 +251,7 @@ def test_a_pasted_board_with_defects_is_told_all_of_them(ann: Client) -> None:
     bad = LAYOUT.replace("B4", "B1", 1).replace("--", "Z9").removesuffix("B6")
     message = refused(ann.http.post("/api/games", json={"layout": bad}), 422, "bad-layout")
     for defect in (
-        "row 7 has 3 tokens where 4",
+        "expected 4 tokens in row 7, found 3",
         "no tokens: 'Z9'",
         "missing: B4 B6 --",
         "once: B1",

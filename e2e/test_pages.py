@@ -155,7 +155,7 @@ def test_text_that_is_no_board_is_refused_in_the_language_of_the_visitor(
     guest.choose("board", "own")
     text = guest.page.locator("textarea")
     for bad, reason in (
-        ("nonsense", "1 row where 7 are needed"),
+        ("nonsense", "expected 7 rows, found 1"),
         (OWN.replace("E5", "E6"), "missing: E5"),
         (f"{OWN}A1", "row 7 has 5 tokens"),
     ):

@@ -71,8 +71,8 @@ def test_all_defects_of_a_layout_are_told_at_once() -> None:
     tokens = (Token("A", 1), Token("A", 1), Token("G", 9), None, None, *TOKENS[5:])
     with pytest.raises(LayoutError) as caught:
         Layout(tokens)
-    assert caught.value.defects == (
-        "36 tokens where 37 are needed",
+    assert tuple(map(str, caught.value.defects)) == (
+        "expected 37 tokens, found 36",
         "missing: A2 A3 A4 A5",
         "more than once: A1 --",
         "no tokens of the game: G9",

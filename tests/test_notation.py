@@ -81,18 +81,18 @@ def test_the_layout_of_the_rules_reads_as_it_is_drawn() -> None:
         (TEXT.replace("--", "A1"), ("missing: --", "more than once: A1")),
         (
             TEXT.replace("E5B1C3C2/", "E5B1C3/C2"),
-            ("row 1 has 3 tokens where 4 are needed", "row 2 has 6 tokens where 5 are needed"),
+            ("expected 4 tokens in row 1, found 3", "expected 5 tokens in row 2, found 6"),
         ),
         (
             TEXT.replace("E5B1C3C2/", "").replace("F3", "f"),
             (
-                "6 rows where 7 are needed",
-                "row 1 has 5 tokens where 4 are needed",
-                "row 2 has 6 tokens where 5 are needed",
-                "row 3 has 7 tokens where 6 are needed",
-                "row 4 has 6 tokens where 7 are needed",
-                "row 5 has 5 tokens where 6 are needed",
-                "row 6 has 4 tokens where 5 are needed",
+                "expected 7 rows, found 6",
+                "expected 4 tokens in row 1, found 5",
+                "expected 5 tokens in row 2, found 6",
+                "expected 6 tokens in row 3, found 7",
+                "expected 7 tokens in row 4, found 6",
+                "expected 6 tokens in row 5, found 5",
+                "expected 5 tokens in row 6, found 4",
                 "no tokens: 'f'",
                 "missing: B1 C2 C3 E5 F3",
             ),
@@ -104,12 +104,13 @@ def test_all_defects_of_a_layouts_text_are_told_at_once(
 ) -> None:
     with pytest.raises(LayoutError) as caught:
         parse_layout(text)
-    assert caught.value.defects == defects
+    assert tuple(map(str, caught.value.defects)) == defects
 
 
-def test_one_row_of_one_token_is_told_in_the_singular() -> None:
-    with pytest.raises(LayoutError, match="1 row where 7 are needed; row 1 has 1 token where 4"):
-        parse_layout("A1")
+def test_words_that_are_no_tokens_are_quoted_together_and_cut() -> None:
+    with pytest.raises(LayoutError) as caught:
+        parse_layout("e5" * 1000)
+    assert caught.value.defects[2].values == {"text": repr(("e5 " * 13) + "…")}
 
 
 # --- Position lines -------------------------------------------------------------------------
@@ -189,9 +190,9 @@ def test_pieces_are_written_in_reading_order() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has 0 fields: expected three"),
-        (TEXT, "has 1 field: expected three"),
-        (f"{TEXT} {NO_PIECES} - -", "has 4 fields: expected three"),
+        ("", "expected 3 fields, .* found 0"),
+        (TEXT, "expected 3 fields, .* found 1"),
+        (f"{TEXT} {NO_PIECES} - -", "expected 3 fields, .* found 4"),
         (f"{TEXT} {NO_PIECES.replace('.', 'z')} -", "are no pieces: expected x, o or ."),
         (f"{TEXT} ... -", "are no pieces"),
         (f"{TEXT} {NO_PIECES} c9", "'c9' is no cell"),

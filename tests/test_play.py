@@ -250,7 +250,7 @@ def test_a_saved_game_that_ended_otherwise_is_not_called_resigned(
 @pytest.mark.parametrize(
     ("typed", "reason"),
     [
-        ("d4", "d4 cannot be played: Black begins on the border, not on a corner"),
+        ("d4", "d4 cannot be played: Black begins on the border, not inside"),
         ("f6", "f6 cannot be played: it is the neutral cell"),
         ("c1\nc1", "c1 cannot be played: a stone is on it"),
         ("c1\nb1", "its token B1 shares neither symbol nor suit with D6 on c1"),

@@ -180,7 +180,7 @@ def test_a_clock_before_the_first_move_is_only_a_comment() -> None:
     ("record", "message"),
     [
         ("*", "line 1, column 1: the tag Layout is missing"),
-        ('[Layout "A1"]\n*', "line 1, column 10: not a layout: 1 row"),
+        ('[Layout "A1"]\n*', "line 1, column 10: not a layout: expected 7 rows"),
         (f"{TAG}[Layout", "line 2, column 1: '[Layout' is no tag: expected [Name"),
         (f'{TAG}[Black "a"]\n[Black "b"]\n*', "line 3, column 2: the tag 'Black' comes twice"),
         (f'{TAG}[Edition "1999"]\n*', "line 2, column 11: '1999' is no Edition: expected 2020, 20"),

@@ -70,9 +70,15 @@ def test_the_neutral_may_not_be_played_later_either() -> None:
         play(after, LAYOUT.neutral)
 
 
-@pytest.mark.parametrize("name", ["a1", "d4", "g7"])
-def test_black_may_not_begin_on_a_corner_or_inside(name: str) -> None:
+@pytest.mark.parametrize("name", ["a1", "d1", "a4", "g4", "d7", "g7"])
+def test_black_may_not_begin_on_a_corner(name: str) -> None:
     with pytest.raises(IllegalMoveError, match="Black begins on the border, not on a corner"):
+        play(START, parse_cell(name))
+
+
+@pytest.mark.parametrize("name", ["b2", "d4"])
+def test_black_may_not_begin_inside(name: str) -> None:
+    with pytest.raises(IllegalMoveError, match="Black begins on the border, not inside"):
         play(START, parse_cell(name))
 
 
@@ -374,8 +380,9 @@ def test_impossible_positions_are_refused(
 def test_stones_and_last_cells_off_the_board_are_refused() -> None:
     with pytest.raises(PositionError, match="a stone is off the board"):
         check(Position(LAYOUT, 1 << 37, 0, 37))
-    with pytest.raises(PositionError, match="the last cell is 99"):
-        check(Position(LAYOUT, 1, 0, 99))
+    for last in (-1, 99):
+        with pytest.raises(PositionError, match=f"the last cell is {last}, which is not on the"):
+            check(Position(LAYOUT, 1, 0, last))
 
 
 def test_possible_positions_pass() -> None:

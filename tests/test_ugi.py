@@ -189,7 +189,7 @@ def test_a_position_may_be_named_in_three_ways() -> None:
         ("position c4", "'c4' is no position", "fen and a layout"),
         ("position startpos c4", "'startpos c4' is no position", "the word moves"),
         ("position fen", "'fen' is no position", "fen and a layout"),
-        ("position fen A1A1", "not a layout", "7 are needed"),
+        ("position fen A1A1", "not a layout", "expected 7 rows"),
         (f"position fen {SEED_7} x c4", "'x' are no pieces", "expected x, o or ."),
         (f"position fen {SEED_7} {'/'.join('....')} c4", "are no pieces", "joined by /"),
         ("position startpos moves z9", "move 1: 'z9' is no cell", "as c4"),

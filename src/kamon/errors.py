@@ -1,4 +1,4 @@
-"""The one tree of errors.
+"""The one tree of errors, and the table of everything that can be wrong.
 
     KamonError
     ├── FormatError        text that cannot be read
@@ -9,20 +9,135 @@
 
 Bad text and an illegal move are different errors: the first is a slip of the pen, the second of
 the mind. Each says what was wrong and what would be right; where the text came from a file or
-a line, ``line`` and ``column`` (both from 1) tell the place.
+a line, ``line`` and ``column`` (both from 1) tell the place. A seed out of range, and an end that
+a game cannot have, are a plain ``KamonError``.
+
+What is wrong with a board, a position, a move or a record is a ``Defect``: a code and its values,
+so that a page can say it in any language. ``SENTENCES`` says it in English. The errors of the
+engine's protocol, the command line and the server have a sentence only, and no defects.
+
+The values are plain data, named for what they are:
+
+    cell, last                  a cell, as ``d4``
+    token, last_token           a token, as ``F4``
+    tokens                      tokens separated by spaces, as ``F4 --``
+    side                        ``black`` or ``white``
+    row                         the number of a row, from 1
+    black, white                how many stones a side has
+    found, expected             how many there are, and how many there should be
+    limit                       the highest number allowed
+    number                      a number that was given for a cell
+    text                        text from outside, in quotation marks, escaped and cut by ``quote``
+    tag                         the name of a tag of ours, as ``Edition``
+    choices                     all that is allowed there, separated by commas
+    result, expected_result     ``1-0``, ``0-1``, ``1/2-1/2`` or ``*``
+    termination,                ``connection``, ``loop``, ``connection+loop``, ``block``, ``full``,
+      expected_termination      ``resignation``, ``time`` or ``agreement``
+    reason                      what the operating system or Python said, in its own words
+
+A number that a browser would round, as the limit of seeds, is given as text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
 _QUOTE_LIMIT = 40
 
+SENTENCES: Final[dict[str, str]] = {
+    # Layouts
+    "row-count": "expected {expected} rows, found {found}",
+    "row-length": "expected {expected} tokens in row {row}, found {found}",
+    "bad-tokens": "no tokens: {text}",
+    "token-count": "expected {expected} tokens, found {found}",
+    "missing-tokens": "missing: {tokens}",
+    "doubled-tokens": "more than once: {tokens}",
+    "unknown-tokens": "no tokens of the game: {tokens}",
+    "bad-seed": "a seed is a whole number from 0 to {limit}, not {text}",
+    # Positions
+    "shared-cell": "a cell has stones of both sides",
+    "stone-off-board": "a stone is off the board",
+    "stone-counts": "{black} black and {white} white stones, where Black must have as many as "
+    "White or one more",
+    "neutral-stone": "a stone on {cell}, the neutral cell",
+    "no-last": "stones on the board, but no last cell",
+    "last-off-board": "the last cell is {number}, which is not on the board",
+    "last-not-theirs": "the last cell is {cell}, but no stone of {side}, who moved last, is on it",
+    "waiting-side-won": "{side} holds a win, but did not move last",
+    "early-win": "{side} holds a win in which the last stone, {cell}, has no part",
+    # Moves
+    "no-such-cell": "there is no cell {number}: cells are numbered from 0 to {limit}",
+    "game-over": "{cell} cannot be played: the game is over",
+    "occupied": "{cell} cannot be played: a stone is on it",
+    "neutral-cell": "{cell} cannot be played: it is the neutral cell",
+    "corner-start": "{cell} cannot be played: Black begins on the border, not on a corner",
+    "inside-start": "{cell} cannot be played: Black begins on the border, not inside",
+    "no-match": "{cell} cannot be played: its token {token} shares neither symbol nor suit "
+    "with {last_token} on {last}",
+    # Games
+    "start-removed": "the start of a game cannot be removed",
+    "ended-already": "the game is over already",
+    "agreement-is-draw": "an agreement is a draw; resignation and time have a winner",
+    # Text
+    "bad-cell": "{text} is no cell: expected a small letter and a digit, as c4",
+    "bad-token": "{text} is no token: expected A to F and 1 to 6, as C4, or -- for the neutral",
+    "bad-pieces": "{text} are no pieces: expected x, o or . for each cell in seven rows "
+    "of 4, 5, 6, 7, 6, 5 and 4, joined by /",
+    "field-count": "{text} is no position: expected {expected} fields, the layout, the pieces and "
+    "the last cell, found {found}",
+    "no-last-field": "the pieces are not followed by the last cell, or - for none",
+    "line-too-long": "a line of {found} characters, where {limit} are the most",
+    # Records
+    "record-too-long": "a record of more than {limit} characters",
+    "bad-tag": '{text} is no tag: expected [Name "value"]',
+    "doubled-tag": "the tag {text} comes twice",
+    "bad-tag-value": "{text} is no {tag}: expected {choices}",
+    "bad-time-control": "{text} is no time control: expected 300+5 (seconds and increment), "
+    "1/259200 (seconds per move) or -",
+    "no-layout-tag": 'the tag Layout is missing: expected [Layout "..."]',
+    "layouts-differ": "the tag Position has another layout than the tag Layout",
+    "unexpected-text": "{text} is not expected here: expected a move as c4, a comment, "
+    "a variation, a glyph or the result",
+    "bad-glyph": "{text} is no glyph of a move: $0 to ${limit} may follow one",
+    "misplaced-variation": "a variation must follow the move that it replaces",
+    "deep-variation": "variations are nested more than {limit} deep",
+    "open-variation": "a variation is opened but never closed",
+    "text-after-result": "{text} stands after the result",
+    "no-result": "the result is missing: expected 1-0, 0-1, 1/2-1/2 or *",
+    "results-differ": "the tag Result says {text}, but the moves end with {result}",
+    "wrong-result": "the result is {result}, but the game ended by {expected_termination}: "
+    "expected {expected_result}",
+    "wrong-termination": "the termination is {termination}, but the game ended by "
+    "{expected_termination}",
+    "unfinished-termination": "an unfinished game, *, has no Termination",
+    "not-ended": "the board has not ended the game: expected the result *, or a Termination "
+    "by resignation, time or agreement",
+    # The engine
+    "numba-missing": "the engine needs numba, which is not installed here: pip install numba; "
+    "levels 1 to 5 play without it",
+    "numba-broken": "the engine needs numba, which cannot be loaded here: {reason}; "
+    "levels 1 to 5 play without it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One thing that is wrong: its code and the values of its sentence. ``str()`` is English."""
+
+    code: str
+    values: Mapping[str, str | int] = field(default_factory=dict, hash=False)
+
+    def __str__(self) -> str:
+        return SENTENCES[self.code].format_map(self.values)
+
 
 class KamonError(ValueError):
-    """Any error of this package. ``str()`` is a sentence for people."""
+    """Any error of this package: its defects, or only a sentence. ``str()`` is for people."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, problem: Defect | str) -> None:
+        super().__init__(problem)
+        self.defects: tuple[Defect, ...] = (problem,) if isinstance(problem, Defect) else ()
+        self.message = str(problem)
         self.line: int | None = None
         self.column: int | None = None
 
@@ -33,6 +148,11 @@ class KamonError(ValueError):
         if self.column is None:
             self.column = column
         return self
+
+    def data(self) -> dict[str, object]:
+        """Turn the defects and the place into plain values for JSON."""
+        defects = [{"code": one.code, "values": dict(one.values)} for one in self.defects]
+        return {"defects": defects, "line": self.line, "column": self.column}
 
     def __str__(self) -> str:
         places = [("line", self.line), ("column", self.column)]
@@ -45,22 +165,22 @@ class FormatError(KamonError):
 
 
 class _DefectsError(KamonError):
-    def __init__(self, what: str, defects: Sequence[str]) -> None:
-        super().__init__(f"{what}: {'; '.join(defects)}")
+    def __init__(self, what: str, defects: Sequence[Defect]) -> None:
+        super().__init__(f"{what}: {'; '.join(map(str, defects))}")
         self.defects = tuple(defects)
 
 
 class LayoutError(_DefectsError):
     """Tokens that do not make up the game's set; ``defects`` lists all that is wrong."""
 
-    def __init__(self, defects: Sequence[str]) -> None:
+    def __init__(self, defects: Sequence[Defect]) -> None:
         super().__init__("not a layout", defects)
 
 
 class PositionError(_DefectsError):
     """Stones that no position can have; ``defects`` lists all that is wrong."""
 
-    def __init__(self, defects: Sequence[str]) -> None:
+    def __init__(self, defects: Sequence[Defect]) -> None:
         super().__init__("not a position", defects)
 
 
@@ -72,9 +192,8 @@ class EngineMissingError(KamonError):
     """The compiled engine is asked for where numba is not installed, or cannot be loaded."""
 
     def __init__(self, reason: str = "") -> None:
-        missing = "is not installed here: pip install numba"
-        how = f"cannot be loaded here: {reason}" if reason else missing
-        super().__init__(f"the engine needs numba, which {how}; levels 1 to 5 play without it")
+        broken = Defect("numba-broken", {"reason": reason})
+        super().__init__(broken if reason else Defect("numba-missing"))
 
 
 def quote(text: str) -> str:

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Final
 
 from kamon import rules
+from kamon.errors import Defect, KamonError
 from kamon.layout import Layout
 from kamon.position import Position, Side
 from kamon.rules import Outcome
@@ -149,7 +150,7 @@ class Game:
     def remove(self, node: Node) -> None:
         """Take a move and all that follows out of the tree; the cursor steps out of it."""
         if node.parent is None:
-            raise ValueError("the start of a game cannot be removed")
+            raise KamonError(Defect("start-removed"))
         path = self.node
         while path is not node and path.parent is not None:
             path = path.parent
@@ -172,7 +173,7 @@ class Game:
     def end_off_board(self, winner: Side | None, by: OffBoard) -> None:
         """End by resignation, on time or by agreement; only an agreement is a draw."""
         if self.result is not None:
-            raise ValueError("the game is over already")
+            raise KamonError(Defect("ended-already"))
         if (winner is None) != (by is OffBoard.AGREEMENT):
-            raise ValueError("an agreement is a draw; resignation and time have a winner")
+            raise KamonError(Defect("agreement-is-draw"))
         self.off_board = Result(winner, by.value)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from kamon.errors import LayoutError
+from kamon.errors import Defect, KamonError, LayoutError, quote
 from kamon.geometry import ALL, CELL_COUNT, OPENING, mask_of
 from kamon.tokens import NEUTRAL, NEUTRAL_TEXT, TOKENS, Token
 
@@ -55,7 +55,8 @@ class Layout:
         is the one that Python promises to keep for a seed, in every release.
         """
         if not 0 <= seed < SEED_LIMIT:
-            raise ValueError(f"a seed is a whole number from 0 to {SEED_LIMIT - 1}, not {seed}")
+            values = {"text": quote(str(seed)), "limit": str(SEED_LIMIT - 1)}
+            raise KamonError(Defect("bad-seed", values))
         rng = Random(seed)  # noqa: S311 - a layout is public, and must be repeatable
         tokens = list(_FULL_SET)
         for last in range(CELL_COUNT - 1, 0, -1):
@@ -64,17 +65,18 @@ class Layout:
         return cls(tuple(tokens))
 
 
-def find_defects(tokens: Sequence[Token | None]) -> list[str]:
+def find_defects(tokens: Sequence[Token | None]) -> list[Defect]:
     """Say everything that keeps these tokens from being the game's set."""
     defects = []
     if len(tokens) != CELL_COUNT:
-        defects.append(f"{len(tokens)} tokens where {CELL_COUNT} are needed")
+        counted = {"found": len(tokens), "expected": CELL_COUNT}
+        defects.append(Defect("token-count", counted))
     counts = Counter(tokens)
     texts = {token: NEUTRAL_TEXT if token is None else str(token) for token in _FULL_SET}
     if missing := [text for token, text in texts.items() if not counts[token]]:
-        defects.append(f"missing: {' '.join(missing)}")
+        defects.append(Defect("missing-tokens", {"tokens": " ".join(missing)}))
     if doubled := [text for token, text in texts.items() if counts[token] > 1]:
-        defects.append(f"more than once: {' '.join(doubled)}")
+        defects.append(Defect("doubled-tokens", {"tokens": " ".join(doubled)}))
     if strangers := [str(token) for token in counts if token not in texts]:
-        defects.append(f"no tokens of the game: {' '.join(strangers)}")
+        defects.append(Defect("unknown-tokens", {"tokens": " ".join(strangers)}))
     return defects

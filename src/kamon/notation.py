@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Final, TypeVar
 
 from kamon import rules
-from kamon.errors import FormatError, KamonError, LayoutError, quote
+from kamon.errors import Defect, FormatError, KamonError, LayoutError, quote
 from kamon.game import Game
 from kamon.geometry import CELL_COUNT, CELL_NAMES, ROW_LENGTHS
 from kamon.layout import Layout, find_defects
@@ -31,6 +31,7 @@ _ROW_SLICES: Final = tuple(
 )
 _STONE_SIGNS: Final = {"x": Side.BLACK, "o": Side.WHITE, ".": None}
 _NO_CELL: Final = "-"
+_FIELD_COUNT: Final = 3  # of a position: layout, pieces, last cell
 
 
 # --- Cells and tokens -----------------------------------------------------------------------
@@ -40,7 +41,7 @@ def parse_cell(text: str) -> int:
     """Read a cell such as ``c4``."""
     cell = _CELL_BY_NAME.get(text)
     if cell is None:
-        raise FormatError(f"{quote(text)} is no cell: expected a small letter and a digit, as c4")
+        raise FormatError(Defect("bad-cell", {"text": quote(text)}))
     return cell
 
 
@@ -52,9 +53,7 @@ def format_cell(cell: int) -> str:
 def parse_token(text: str) -> Token | None:
     """Read a token such as ``C4``, or ``--`` for the neutral."""
     if text not in _TOKEN_BY_TEXT:
-        raise FormatError(
-            f"{quote(text)} is no token: expected A to F and 1 to 6, as C4, or -- for the neutral"
-        )
+        raise FormatError(Defect("bad-token", {"text": quote(text)}))
     return _TOKEN_BY_TEXT[text]
 
 
@@ -72,15 +71,15 @@ def parse_layout(text: str) -> Layout:
     rows = [[row[at : at + 2] for at in range(0, len(row), 2)] for row in text.split("/")]
     defects = []
     if len(rows) != len(ROW_LENGTHS):
-        defects.append(f"{_count(len(rows), 'row')} where {len(ROW_LENGTHS)} are needed")
+        counted = {"found": len(rows), "expected": len(ROW_LENGTHS)}
+        defects.append(Defect("row-count", counted))
     for number, (row, length) in enumerate(zip(rows, ROW_LENGTHS, strict=False), 1):
         if len(row) != length:
-            defects.append(
-                f"row {number} has {_count(len(row), 'token')} where {length} are needed"
-            )
+            counted = {"row": number, "found": len(row), "expected": length}
+            defects.append(Defect("row-length", counted))
     words = [word for row in rows for word in row]
-    if strangers := [quote(word) for word in words if word not in _TOKEN_BY_TEXT]:
-        defects.append(f"no tokens: {' '.join(strangers)}")
+    if strangers := [word for word in words if word not in _TOKEN_BY_TEXT]:
+        defects.append(Defect("bad-tokens", {"text": quote(" ".join(strangers))}))
     tokens = [_TOKEN_BY_TEXT[word] for word in words if word in _TOKEN_BY_TEXT]
     if not defects:
         return Layout(tuple(tokens))
@@ -100,11 +99,9 @@ def format_layout(layout: Layout) -> str:
 def parse_position(text: str) -> Position:
     """Read the three fields of a position: layout, pieces, last cell or ``-``."""
     words = _words(text)
-    if len(words) != 3:  # noqa: PLR2004 - the three fields of the sentence above
-        raise FormatError(
-            f"{quote(text)} has {_count(len(words), 'field')}: expected three, "
-            "the layout, the pieces and the last cell"
-        )
+    if len(words) != _FIELD_COUNT:
+        counted = {"found": len(words), "expected": _FIELD_COUNT}
+        raise FormatError(Defect("field-count", {"text": quote(text), **counted}))
     return _parse_fields(*words)
 
 
@@ -127,10 +124,7 @@ def _parse_fields(layout: "_Word", pieces: "_Word", last: "_Word") -> Position:
 def _parse_pieces(text: str) -> tuple[int, int]:
     rows = text.split("/")
     if tuple(map(len, rows)) != ROW_LENGTHS or not set(text) <= {*_STONE_SIGNS, "/"}:
-        raise FormatError(
-            f"{quote(text)} are no pieces: expected x, o or . for each cell in seven rows "
-            "of 4, 5, 6, 7, 6, 5 and 4, joined by /"
-        )
+        raise FormatError(Defect("bad-pieces", {"text": quote(text)}))
     signs = text.replace("/", "")
     black = sum(1 << cell for cell, sign in enumerate(signs) if sign == "x")
     white = sum(1 << cell for cell, sign in enumerate(signs) if sign == "o")
@@ -151,9 +145,9 @@ def parse_line(text: str) -> Game | None:
     if not words:
         return None
     if len(words) > 1 and "/" in words[1].text:
-        if len(words) == 2:  # noqa: PLR2004 - layout and pieces
-            raise FormatError("the pieces are not followed by the last cell, or - for none")
-        game, moves = Game(_parse_fields(*words[:3])), words[3:]
+        if len(words) < _FIELD_COUNT:
+            raise FormatError(Defect("no-last-field"))
+        game, moves = Game(_parse_fields(*words[:_FIELD_COUNT])), words[_FIELD_COUNT:]
     else:
         game, moves = Game(_read(words[0], parse_layout)), words[1:]
     for word in moves:
@@ -215,8 +209,4 @@ def _read(word: _Word, reader: Callable[[str], _Value]) -> _Value:
 
 def _limit(text: str) -> None:
     if len(text) > LINE_LIMIT:
-        raise FormatError(f"a line of {len(text)} characters, where {LINE_LIMIT} are the most")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+        raise FormatError(Defect("line-too-long", {"found": len(text), "limit": LINE_LIMIT}))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Final, Protocol
 
-from kamon.errors import FormatError, KamonError, quote
+from kamon.errors import Defect, FormatError, KamonError, quote
 from kamon.game import Game, Node, OffBoard, Result
 from kamon.notation import (
     format_cell,
@@ -44,6 +44,7 @@ _TAG: Final = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s*"((?:[^"\\\n]|\\["\\])*)"\s
 _CLOCK: Final = re.compile(
     r"\[%clk\s+(\d{1,5}):([0-5]?\d):([0-5]?\d)(?:\.(\d{1,3}))?\s*\]", re.ASCII
 )
+_LAST_GLYPH: Final = 255
 _SUFFIX_GLYPHS: Final = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6}
 _SYMBOL: Final = re.compile(
     r"""(?P<space>\s+)
@@ -113,7 +114,8 @@ def parse_record_so_far(text: str, *, first_line: int = 1) -> tuple[Game, KamonE
     Without a start there is nothing to read: an error in the tags is raised.
     """
     if len(text) > RECORD_LIMIT:
-        raise FormatError(f"a record of more than {RECORD_LIMIT} characters").at(line=first_line)
+        defect = Defect("record-too-long", {"limit": RECORD_LIMIT})
+        raise FormatError(defect).at(line=first_line)
     reader = _Reader(text.removeprefix("\ufeff"), first_line)
     tags, moves_start = reader.read_tags()
     game = Game(reader.read_start(tags))
@@ -177,8 +179,8 @@ class _Reader:
         error.column = None
         return error.at(line=self.first_line + before.count("\n"), column=column)
 
-    def bad(self, message: str, offset: int) -> KamonError:
-        return self.placed(FormatError(message), offset)
+    def bad(self, code: str, offset: int, **values: str | int) -> KamonError:
+        return self.placed(FormatError(Defect(code, values)), offset)
 
     # --- Tags ---
 
@@ -188,35 +190,30 @@ class _Reader:
         while found := _TAG.match(self.text, at):
             name = found.group(1)
             if name in tags:
-                raise self.bad(f"the tag {quote(name)} comes twice", found.start(1))
+                raise self.bad("doubled-tag", found.start(1), text=quote(name))
             value = re.sub(r"\\(.)", r"\1", found.group(2))
             tags[name] = _Tag(value, found.start(2))
             at = found.end()
         at += len(self.text[at:]) - len(self.text[at:].lstrip())
         if self.text[at : at + 1] == "[":
-            raise self.bad(
-                f'{quote(self.text[at : at + 30])} is no tag: expected [Name "value"]', at
-            )
+            raise self.bad("bad-tag", at, text=quote(self.text[at : at + 30]))
         self._check_choice(tags, "Edition", _EDITIONS)
         self._check_choice(tags, "Termination", (*_ON_BOARD, *_OFF_BOARD))
         if (control := tags.get("TimeControl")) and not TIME_CONTROL.fullmatch(control.value):
-            raise self.bad(
-                f"{quote(control.value)} is no time control: expected 300+5 (seconds and "
-                "increment), 1/259200 (seconds per move) or -",
-                control.offset,
-            )
+            raise self.bad("bad-time-control", control.offset, text=quote(control.value))
         return tags, at
 
     def _check_choice(self, tags: dict[str, _Tag], name: str, choice: tuple[str, ...]) -> None:
         tag = tags.get(name)
         if tag is not None and tag.value not in choice:
+            choices = ", ".join(choice)
             raise self.bad(
-                f"{quote(tag.value)} is no {name}: expected {', '.join(choice)}", tag.offset
+                "bad-tag-value", tag.offset, text=quote(tag.value), tag=name, choices=choices
             )
 
     def read_start(self, tags: dict[str, _Tag]) -> Position:
         if "Layout" not in tags:
-            raise self.bad('the tag Layout is missing: expected [Layout "..."]', 0)
+            raise self.bad("no-layout-tag", 0)
         tag = tags["Layout"]
         try:
             layout = parse_layout(tag.value)
@@ -227,7 +224,7 @@ class _Reader:
         except KamonError as error:
             raise self.placed(error, tag.offset) from None
         if position.layout != layout:
-            raise self.bad("the tag Position has another layout than the tag Layout", tag.offset)
+            raise self.bad("layouts-differ", tag.offset)
         return position
 
     # --- Moves ---
@@ -248,12 +245,12 @@ class _Reader:
             if kind in ("space", "number"):
                 continue
             if self.result is not None:
-                raise self.bad(f"{quote(text)} stands after the result", at)
+                raise self.bad("text-after-result", at, text=quote(text))
             self._read_symbol(game, kind, text, at)
         if self.opened:
-            raise self.bad("a variation is opened but never closed", self.opened[-1][1])
+            raise self.bad("open-variation", self.opened[-1][1])
         if self.result is None:
-            raise self.bad("the result is missing: expected 1-0, 0-1, 1/2-1/2 or *", len(self.text))
+            raise self.bad("no-result", len(self.text))
 
     def _read_symbol(self, game: Game, kind: str | None, text: str, at: int) -> None:
         if kind == "comment":
@@ -270,7 +267,7 @@ class _Reader:
         elif kind == "result" and not self.opened:
             self.result = text, at
         else:
-            raise self.bad(f"{quote(text)} is not expected here: {_EXPECTED}", at)
+            raise self.bad("unexpected-text", at, text=quote(text))
 
     def _is_fresh(self, game: Game) -> bool:
         """Tell whether a variation has just been opened and has no move yet."""
@@ -293,7 +290,7 @@ class _Reader:
         try:
             cell = parse_cell(text)
         except FormatError:
-            raise self.bad(f"{quote(text)} is not expected here: {_EXPECTED}", at) from None
+            raise self.bad("unexpected-text", at, text=quote(text)) from None
         try:
             node = game.play(cell)
         except KamonError as error:
@@ -304,16 +301,16 @@ class _Reader:
 
     def _add_glyph(self, game: Game, text: str, at: int) -> None:
         glyph = int(text[1:]) if text.startswith("$") else _SUFFIX_GLYPHS[text]
-        if game.node.parent is None or glyph > 255:  # noqa: PLR2004 - PGN's last glyph
-            raise self.bad(f"{quote(text)} is no glyph of a move: $0 to $255 may follow one", at)
+        if game.node.parent is None or glyph > _LAST_GLYPH:
+            raise self.bad("bad-glyph", at, text=quote(text), limit=_LAST_GLYPH)
         if glyph not in game.node.glyphs:
             game.node.glyphs += (glyph,)
 
     def _open(self, game: Game, at: int) -> None:
         if game.node.parent is None or self._is_fresh(game):
-            raise self.bad("a variation must follow the move that it replaces", at)
+            raise self.bad("misplaced-variation", at)
         if len(self.opened) == NESTING_LIMIT:
-            raise self.bad(f"variations are nested more than {NESTING_LIMIT} deep", at)
+            raise self.bad("deep-variation", at, limit=NESTING_LIMIT)
         self.opened.append((game.node, at))
         game.go_to(game.node.parent)
 
@@ -324,45 +321,41 @@ class _Reader:
         assert self.result is not None  # noqa: S101 - read_moves has raised otherwise
         text, at = self.result
         if (tag := tags.get("Result")) and tag.value != text:
-            raise self.bad(
-                f"the tag Result says {quote(tag.value)}, but the moves end with {text}", tag.offset
-            )
+            raise self.bad("results-differ", tag.offset, text=quote(tag.value), result=text)
         said = tags.get("Termination")
         on_board = game.result
         if on_board is not None:
             expected = _result_text(on_board)
+            how = on_board.termination
             if text != expected:
                 raise self.bad(
-                    f"the result is {text}, but the game ended by {on_board.termination}: "
-                    f"expected {expected}",
+                    "wrong-result",
                     at,
+                    result=text,
+                    expected_result=expected,
+                    expected_termination=how,
                 )
-            if said is not None and said.value != on_board.termination:
+            if said is not None and said.value != how:
                 raise self.bad(
-                    f"the termination is {said.value}, but the game ended by "
-                    f"{on_board.termination}",
+                    "wrong-termination",
                     said.offset,
+                    termination=said.value,
+                    expected_termination=how,
                 )
         elif text == _UNFINISHED:
             if said is not None:
-                raise self.bad("an unfinished game, *, has no Termination", said.offset)
+                raise self.bad("unfinished-termination", said.offset)
         else:
             self._read_off_board(game, said, _RESULTS[text], at)
 
     def _read_off_board(self, game: Game, said: _Tag | None, winner: Side | None, at: int) -> None:
         if said is None or said.value not in _OFF_BOARD:
-            raise self.bad(
-                "the board has not ended the game: expected the result *, or a Termination "
-                "by resignation, time or agreement",
-                at if said is None else said.offset,
-            )
+            raise self.bad("not-ended", at if said is None else said.offset)
         try:
             game.end_off_board(winner, OffBoard(said.value))
-        except ValueError as error:
-            raise self.bad(str(error), said.offset) from None
-
-
-_EXPECTED: Final = "expected a move as c4, a comment, a variation, a glyph or the result"
+        except KamonError as error:
+            # The record contradicts itself, so to its reader this is bad text.
+            raise self.placed(FormatError(error.defects[0]), said.offset) from None
 
 
 def _joined(*texts: str) -> str:

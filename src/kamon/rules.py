@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise, product
 from typing import Final
 
-from kamon.errors import IllegalMoveError, PositionError
+from kamon.errors import Defect, IllegalMoveError, PositionError
 from kamon.geometry import (
     ALL,
     AROUND,
@@ -192,23 +192,22 @@ def _playable_mask(position: Position) -> int:
     return position.layout.matching[position.last] & ~(position.black | position.white)
 
 
-def _why_illegal(position: Position, cell: int) -> str:
+def _why_illegal(position: Position, cell: int) -> Defect:
     if cell not in CELLS:
-        return f"there is no cell {cell}: cells are numbered from 0 to {CELLS[-1]}"
+        return Defect("no-such-cell", {"number": cell, "limit": CELLS[-1]})
     name = CELL_NAMES[cell]
     if outcome(position) is not None:
-        return f"{name} cannot be played: the game is over"
+        return Defect("game-over", {"cell": name})
     if position.owner(cell) is not None:
-        return f"{name} cannot be played: a stone is on it"
+        return Defect("occupied", {"cell": name})
     if cell == position.layout.neutral:
-        return f"{name} cannot be played: it is the neutral cell"
+        return Defect("neutral-cell", {"cell": name})
     if position.last is None:
-        return f"{name} cannot be played: Black begins on the border, not on a corner"
-    token, last = position.layout.tokens[cell], position.layout.tokens[position.last]
-    return (
-        f"{name} cannot be played: its token {token} shares neither symbol nor suit "
-        f"with {last} on {CELL_NAMES[position.last]}"
-    )
+        on_border = BORDER >> cell & 1
+        return Defect("corner-start" if on_border else "inside-start", {"cell": name})
+    tokens = position.layout.tokens
+    values = {"token": str(tokens[cell]), "last_token": str(tokens[position.last])}
+    return Defect("no-match", {"cell": name, "last": CELL_NAMES[position.last], **values})
 
 
 # --- Whether the last stone has won ---------------------------------------------------------
@@ -355,47 +354,45 @@ def _crosses(cell: int, step: int, inside: int) -> bool:
 # --- Positions from outside -----------------------------------------------------------------
 
 
-def _stone_defects(position: Position) -> list[str]:
+def _stone_defects(position: Position) -> list[Defect]:
     defects = []
     black, white = position.black.bit_count(), position.white.bit_count()
     if position.black & position.white:
-        defects.append("a cell has stones of both sides")
+        defects.append(Defect("shared-cell"))
     if (position.black | position.white) & ~ALL:
-        defects.append("a stone is off the board")
+        defects.append(Defect("stone-off-board"))
     if black - white not in (0, 1):
-        defects.append(
-            f"{black} black and {white} white stones, where Black must have as many as White "
-            "or one more"
-        )
+        defects.append(Defect("stone-counts", {"black": black, "white": white}))
     neutral = position.layout.neutral
     if position.owner(neutral) is not None:
-        defects.append(f"a stone on {CELL_NAMES[neutral]}, the neutral cell")
+        defects.append(Defect("neutral-stone", {"cell": CELL_NAMES[neutral]}))
     return defects or _last_defects(position)
 
 
-def _last_defects(position: Position) -> list[str]:
+def _last_defects(position: Position) -> list[Defect]:
     if position.last is None:
-        return ["stones on the board, but no last cell"] if position.ply else []
+        return [Defect("no-last")] if position.ply else []
+    if position.last not in CELLS:
+        return [Defect("last-off-board", {"number": position.last})]
     mover = position.turn.other
-    if position.last in CELLS and position.owner(position.last) is mover:
+    if position.owner(position.last) is mover:
         return []
-    name = CELL_NAMES[position.last] if position.last in CELLS else str(position.last)
-    return [f"the last cell is {name}, but no stone of {mover.value}, who moved last, is on it"]
+    values = {"cell": CELL_NAMES[position.last], "side": mover.value}
+    return [Defect("last-not-theirs", values)]
 
 
-def _win_defects(position: Position) -> list[str]:
+def _win_defects(position: Position) -> list[Defect]:
     if position.last is None:
         return []
-    mover = position.turn.other
     defects = []
     waiting = position.stones(position.turn)
     if _joined(waiting) or _enclosed_by(waiting):
-        defects.append(f"{position.turn.value} holds a win, but did not move last")
+        defects.append(Defect("waiting-side-won", {"side": position.turn.value}))
     mine = position.just_moved
     before = mine & ~(1 << position.last)
     if _joined(mine) & _joined(before) or _enclosed_by(mine) & _enclosed_by(before):
-        last = CELL_NAMES[position.last]
-        defects.append(f"{mover.value} holds a win in which the last stone, {last}, has no part")
+        values = {"side": position.turn.other.value, "cell": CELL_NAMES[position.last]}
+        defects.append(Defect("early-win", values))
     return defects
 
 
