@@ -5,6 +5,7 @@ The names here are the library's public surface; docs/library.md shows each at w
 
 from kamon.editions import COSMOLUDO_2020, EDITIONS, JACTALEA_2007, Edition
 from kamon.errors import (
+    Defect,
     FormatError,
     IllegalMoveError,
     KamonError,
@@ -40,6 +41,7 @@ __all__ = [
     "EDITIONS",
     "JACTALEA_2007",
     "By",
+    "Defect",
     "Edge",
     "Edition",
     "FormatError",
