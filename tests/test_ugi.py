@@ -18,7 +18,10 @@ from kamon.engine import kernel, levels
 from kamon.engine.limits import MIB, Limits
 from kamon.engine.solver import Solver
 from kamon.engine.strengths import STRENGTHS, STRONGEST
-from kamon.engine.ugi import NO_MOVE, Options, Search, Session, Task, read_option, read_task
+from kamon.engine.ugi import Session
+from kamon.engine.ugi.clock import seconds_for_move
+from kamon.engine.ugi.protocol import NO_MOVE, GoCommand, Options, parse_go, parse_setoption
+from kamon.engine.ugi.search import Search, Task
 from kamon.errors import EngineMissingError
 
 DATA = Path(__file__).parent / "data"
@@ -41,7 +44,7 @@ class Talk:
         """Say lines, and return what is answered at once."""
         before = len(self.heard)
         for line in lines:
-            self.session.obey(line)
+            self.session.handle(line)
         return self.heard[before:]
 
     def ask(self, *lines: str) -> str:
@@ -256,30 +259,48 @@ def test_bytes_that_are_no_text_and_lines_without_end_are_told() -> None:
 
 
 def test_options_are_set_whatever_the_case_of_their_names() -> None:
-    options = read_option(["name", "hash", "value", "7"], Options())
-    options = read_option(["name", "THREADS", "value", "2"], options)
+    options = parse_setoption(["name", "hash", "value", "7"], Options())
+    options = parse_setoption(["name", "THREADS", "value", "2"], options)
     assert options == Options(level=STRONGEST, seed=0, threads=2, hash=7)
 
 
 @pytest.mark.parametrize(
-    ("words", "turn", "task"),
+    ("words", "command"),
     [
-        ("", Side.BLACK, Task()),
-        ("infinite", Side.BLACK, Task(infinite=True)),
-        ("nodes 7 depth 0", Side.WHITE, Task(nodes=7, depth=0)),
-        ("movetime 250 p1time 9", Side.BLACK, Task(seconds=0.25)),
-        ("p1time 80000 p2time 8000 p1inc 1000", Side.BLACK, Task(seconds=10.8)),
-        ("p1time 80000 p2time 8000", Side.WHITE, Task(seconds=1.0)),
-        ("p2time 8000", Side.BLACK, Task()),
-        ("p1time 100 p1inc 5000", Side.BLACK, Task(seconds=0.04)),
-        ("p1time -5", Side.BLACK, Task(seconds=0.001)),
-        (f"movetime {10**15}", Side.BLACK, Task(seconds=1e6)),
+        ("", GoCommand()),
+        ("infinite", GoCommand(infinite=True)),
+        ("nodes 7 depth 0", GoCommand(nodes=7, depth=0)),
+        ("movetime 250 p1time -9 infinite", GoCommand(movetime=250, p1time=-9, infinite=True)),
+        (
+            "p1time 1 p2time 2 p1inc 3 p2inc 4",
+            GoCommand(p1time=1, p2time=2, p1inc=3, p2inc=4),
+        ),
+        ("nodes 7 nodes 8", GoCommand(nodes=8)),
     ],
 )
-def test_limits_are_read_for_the_side_to_move(words: str, turn: Side, task: Task) -> None:
-    found = read_task(words.split(), turn)
-    assert found.seconds == pytest.approx(task.seconds)
-    assert (found.nodes, found.depth, found.infinite) == (task.nodes, task.depth, task.infinite)
+def test_limits_may_come_in_any_order(words: str, command: GoCommand) -> None:
+    assert parse_go(words.split()) == command
+
+
+@pytest.mark.parametrize(
+    ("words", "turn", "seconds"),
+    [
+        ("", Side.BLACK, None),
+        ("infinite nodes 7", Side.BLACK, None),
+        ("movetime 250 p1time 9", Side.BLACK, 0.25),
+        ("p1time 80000 p2time 8000 p1inc 1000", Side.BLACK, 10.8),
+        ("p1time 80000 p2time 8000", Side.WHITE, 1.0),
+        ("p2time 8000", Side.BLACK, None),
+        ("p1time 100 p1inc 5000", Side.BLACK, 0.04),
+        ("p1time -5", Side.BLACK, 0.001),
+        (f"movetime {10**15}", Side.BLACK, 1e6),
+        (f"p2time {10**15}", Side.WHITE, 1e6),
+    ],
+)
+def test_the_time_is_worked_out_for_the_side_to_move(
+    words: str, turn: Side, seconds: float | None
+) -> None:
+    assert seconds_for_move(parse_go(words.split()), turn) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
@@ -409,13 +430,13 @@ def test_only_few_commands_are_for_a_search_that_is_under_way() -> None:
         assert "a search is under way: expected isready, query, stop or quit" in errors[0]
     assert "readyok" in talk.say("isready")
     assert "response true" in talk.say("query p1turn")
-    assert not talk.session.obey("quit")
+    assert not talk.session.handle("quit")
     assert talk.heard[-1].startswith("bestmove ")
 
 
 def test_who_has_heard_the_move_may_go_on_at_once() -> None:
     heard: list[str] = []
-    other = threading.Thread(target=lambda: session.obey("position startpos moves e7"))
+    other = threading.Thread(target=lambda: session.handle("position startpos moves e7"))
 
     def write(line: str) -> None:
         heard.append(line)
@@ -424,8 +445,8 @@ def test_who_has_heard_the_move_may_go_on_at_once() -> None:
             time.sleep(0.05)
 
     session = Session(write)
-    session.obey("setoption name Level value 1")
-    session.obey("go")
+    session.handle("setoption name Level value 1")
+    session.handle("go")
     assert session._search is not None
     session._search.wait()
     other.join()
@@ -448,14 +469,13 @@ def test_quit_ends_a_session() -> None:
 
 def test_a_search_that_does_not_listen_is_answered_for() -> None:
     heard: list[str] = []
-    begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
+    begun, go_on = threading.Event(), threading.Event()
 
     def think(search: Search) -> int:
         search.best = 8
         begun.set()
         go_on.wait(LONG)
-        search.tell("info string too late")
-        over.set()
+        search.report("info string too late")
         return 9
 
     search = Search(think, 7, Task(), heard.append)
@@ -463,7 +483,7 @@ def test_a_search_that_does_not_listen_is_answered_for() -> None:
     search.stop()
     assert heard[-1] == f"bestmove {format_cell(8)}"
     go_on.set()
-    assert over.wait(LONG)
+    search._thread.join(LONG)
     search.stop()
     assert len(heard) == 2
 
@@ -491,7 +511,7 @@ def test_a_search_ends_quietly_when_nobody_listens_any_more(seconds: float | Non
 
     def think(search: Search) -> int:
         if seconds is None:
-            search.tell("info string hello")
+            search.report("info string hello")
         assert search.cancelled.wait(LONG)
         return 7
 
