@@ -215,7 +215,9 @@ def test_a_position_may_be_named_in_three_ways() -> None:
 def test_a_broken_line_is_told_and_changes_nothing(line: str, wrong: str, expected: str) -> None:
     talk = Talk("setoption name Level value 1", f"position fen {SEED_7} moves c1")
     before = talk.session._position, talk.session._options
-    (said,) = talk.say(line)
+    said, *rest = talk.say(line)
+    # After ``go`` the other program waits for a move, whatever was wrong with the line.
+    assert rest == ([f"bestmove {NO_MOVE}"] if line.startswith("go ") else [])
     assert said.startswith("info string error: ")
     assert wrong in said
     assert expected in said
@@ -249,10 +251,11 @@ def test_whatever_comes_the_session_goes_on() -> None:
 def test_bytes_that_are_no_text_and_lines_without_end_are_told() -> None:
     talk = Talk()
     talk.session.serve(io.BytesIO(b"\xff\xfe\n" + 100_000 * b"go " + b"\nquery p1turn"))
-    first, second, third = talk.heard
+    first, second, third, fourth = talk.heard
     assert "expected a command" in first
     assert "at most 4096 characters" in second
-    assert third == "response true"
+    assert third == f"bestmove {NO_MOVE}"
+    assert fourth == "response true"
 
 
 # --- Options and limits ---------------------------------------------------------------------
@@ -424,10 +427,13 @@ def test_stop_before_anything_is_found_is_answered_too() -> None:
 
 def test_only_few_commands_are_for_a_search_that_is_under_way() -> None:
     talk = Talk("isready", "go infinite")
-    for line in ("go", "position startpos", "uginewgame", "setoption name Level value 1"):
+    for line in ("go", "go fly", "position startpos", "uginewgame", "setoption name Level value 1"):
         errors = [said for said in talk.say(line) if "error" in said]
         assert len(errors) == 1
         assert "a search is under way: expected isready, query, stop or quit" in errors[0]
+    assert "at most 4096 characters" in " ".join(talk.say("go " + 5000 * "x"))
+    # The search that is under way will give the move that the other program waits for.
+    assert not any(said.startswith("bestmove") for said in talk.heard)
     assert "readyok" in talk.say("isready")
     assert "response true" in talk.say("query p1turn")
     assert not talk.session.handle("quit")

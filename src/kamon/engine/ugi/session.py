@@ -6,7 +6,7 @@ of its own, so ``stop`` is heard at any time.
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from kamon import __version__, rules
 from kamon.engine import levels
@@ -38,6 +38,8 @@ from kamon.position import Position, Side
 if TYPE_CHECKING:
     # At run time only the strong levels import the kernel.
     from kamon.engine.oracle import Oracle
+
+_REFUSED_WHILE_SEARCHING: Final = {"setoption", "uginewgame", "position", "go"}
 
 
 class Session:
@@ -79,16 +81,26 @@ class Session:
     def handle(self, line: str) -> bool:
         """Handle one line, and tell whether to go on. A broken line changes nothing."""
         command, *words = line.removeprefix("\ufeff").split() or [""]
+        is_busy = command in _REFUSED_WHILE_SEARCHING and self._is_searching()
         try:
-            if len(line.strip()) > LINE_LIMIT:
-                raise FormatError(f"expected a line of at most {LINE_LIMIT} characters")
-            if command and command not in self._commands:
-                raise FormatError(f"expected a command: {', '.join(self._commands)}")
+            self._check(line, command, is_busy=is_busy)
             if command:
                 self._commands[command](words)
         except KamonError as error:
             self._send(format_error(f"{quote(command)}: {error.message}"))
+            if command == "go" and not is_busy:
+                # The other program now waits for a move. If a search is under way, that search
+                # will give the move, and a second one would be taken for its answer.
+                self._send(format_bestmove(None))
         return command != "quit"
+
+    def _check(self, line: str, command: str, *, is_busy: bool) -> None:
+        if len(line.strip()) > LINE_LIMIT:
+            raise FormatError(f"expected a line of at most {LINE_LIMIT} characters")
+        if command and command not in self._commands:
+            raise FormatError(f"expected a command: {', '.join(self._commands)}")
+        if is_busy:
+            raise FormatError("a search is under way: expected isready, query, stop or quit")
 
     def _send(self, line: str) -> None:
         with self._write_lock:
@@ -126,16 +138,13 @@ class Session:
             self._send(format_error(str(error) or type(error).__name__))
 
     def _set_option(self, words: list[str]) -> None:
-        self._refuse_while_searching()
         self._options = parse_setoption(words, self._options)
 
     def _new_game(self, _: list[str]) -> None:
-        self._refuse_while_searching()
         self._position = start_position()
         self._oracle = None
 
     def _set_position(self, words: list[str]) -> None:
-        self._refuse_while_searching()
         self._position = parse_position(words)
 
     def _answer_query(self, words: list[str]) -> None:
@@ -157,12 +166,9 @@ class Session:
         self._send(f"response {answer}")
 
     def _go(self, words: list[str]) -> None:
-        self._refuse_while_searching()
         go = parse_go(words)
         if not rules.legal_cells(self._position):
-            self._send(format_error("'go': the game is over, so there is no move"))
-            self._send(format_bestmove(None))
-            return
+            raise FormatError("the game is over, so there is no move")
         seconds = seconds_for_move(go, self._position.turn)
         task = Task(seconds, go.nodes, go.depth, go.infinite)
         first = levels.choose(self._position, 1, seed=self._seed)
@@ -180,10 +186,6 @@ class Session:
 
     def _is_searching(self) -> bool:
         return self._search is not None and not self._search.is_over
-
-    def _refuse_while_searching(self) -> None:
-        if self._is_searching():
-            raise FormatError("a search is under way: expected isready, query, stop or quit")
 
     def _way_to_think(self, task: Task) -> Callable[[Search], int]:
         """Choose how to think, with the position and the options as they are now."""
