@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -69,6 +70,22 @@ def solved(ply: int, value: str) -> Position:
     game = parse_line(next(line for line in lines if line.endswith(value)))
     assert game is not None
     return game.position
+
+
+def forced_position() -> Position:
+    """Return a position with only one legal move."""
+    rng = Random(3)
+    position = START
+    while len(legal := legal_cells(position)) != 1:
+        position = position.after(rng.choice(legal)) if legal else START
+    return position
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.perf_counter() + LONG
+    while not condition():
+        assert time.perf_counter() < deadline
+        time.sleep(0.001)
 
 
 def ended(how: str) -> str:
@@ -319,7 +336,6 @@ def test_the_time_is_worked_out_for_the_side_to_move(
         (7, "go depth 9", {"level": 7}),
         (2, "go depth 3", {"level": 2}),
         (STRONGEST, "go", {"level": STRONGEST}),
-        (3, "go infinite", {"level": 3}),
     ],
 )
 def test_a_level_gets_its_own_budget_or_less(
@@ -349,7 +365,7 @@ def test_the_same_seed_gives_the_same_move() -> None:
 def test_what_can_be_proven_is_proven_and_kept(ply: int, value: str) -> None:
     position = solved(ply, value)
     talk = Talk(f"position fen {format_position(position)}")
-    move = talk.ask("go infinite")
+    move = talk.ask(f"go movetime {1000 * LONG:.0f}")
     assert f"info string proven: {value} for the side to move" in talk.heard
     after = position.after(next(c for c in legal_cells(position) if format_cell(c) == move))
     kept = {"win": -1, "draw": 0, "loss": 1}[value]
@@ -375,12 +391,9 @@ def test_time_is_kept() -> None:
 
 
 def test_a_forced_move_is_not_thought_about() -> None:
-    rng = Random(3)
-    position = START
-    while len(legal := legal_cells(position)) != 1:
-        position = position.after(rng.choice(legal)) if legal else START
+    position = forced_position()
     talk = Talk(f"position fen {format_position(position)}")
-    assert talk.ask("go infinite") == format_cell(legal[0])
+    assert talk.ask(f"go movetime {1000 * LONG:.0f}") == legal_names(position)[0]
 
 
 def test_the_table_lives_as_long_as_its_game_and_its_options() -> None:
@@ -404,9 +417,7 @@ def test_the_table_lives_as_long_as_its_game_and_its_options() -> None:
 
 def test_stop_is_answered_at_once_with_a_legal_move() -> None:
     talk = Talk("isready", "go infinite")
-    deadline = time.perf_counter() + LONG
-    while len(talk.heard) < 4 and time.perf_counter() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: len(talk.heard) >= 4)
     started = time.perf_counter()
     *_, move = talk.say("stop")
     # 50 ms are promised on a machine of its own; this one may be busy.
@@ -416,6 +427,31 @@ def test_stop_is_answered_at_once_with_a_legal_move() -> None:
     assert talk.say("stop") == []
     time.sleep(0.05)
     assert len(talk.heard) == said
+
+
+@pytest.mark.parametrize("level", [1, 7, 11])
+def test_an_infinite_search_at_any_level_waits_for_stop(
+    level: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = legal_cells(START)[:2]
+    moves = iter([first, second])
+    monkeypatch.setattr(levels, "choose", lambda *_, **__: next(moves))
+    talk = Talk(f"setoption name Level value {level}", "go infinite")
+    search = talk.session._search
+    assert search is not None
+    wait_until(lambda: search.best == second)
+    assert not search.is_over
+    assert talk.heard == []
+    assert talk.say("stop")[-1] == f"bestmove {format_cell(second)}"
+
+
+def test_an_infinite_search_of_a_forced_move_waits_for_stop() -> None:
+    position = forced_position()
+    talk = Talk(f"position fen {format_position(position)}", "go infinite")
+    search = talk.session._search
+    assert search is not None
+    assert not search.is_over
+    assert talk.say("stop")[-1] == f"bestmove {legal_names(position)[0]}"
 
 
 def test_stop_before_anything_is_found_is_answered_too() -> None:

@@ -50,7 +50,8 @@ class Search:
 
     ``best`` is the answer so far, a legal move from the start. ``think`` gets the search, may
     update ``best`` and report what it finds, returns the answer, and must end soon after
-    ``cancelled`` is set. If it does not, ``best`` is sent without waiting for it.
+    ``cancelled`` is set. If it does not, ``best`` is sent without waiting for it. The answer to an
+    infinite task is kept back until ``stop``.
     """
 
     def __init__(
@@ -112,6 +113,9 @@ class Search:
             self.best = self._think(self)
         except Exception as error:  # noqa: BLE001 - whatever fails, the other program needs a move
             self.report(format_error(str(error) or type(error).__name__))
+        if self.task.infinite:
+            # As in UCI: a program that asks for an endless search expects no move before ``stop``.
+            self.cancelled.wait()
         self._answer()
 
     def _answer(self) -> None:
