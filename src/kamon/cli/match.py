@@ -13,7 +13,7 @@ from kamon.cli.engine import INTERRUPTED, prepare, stopped_by_hand
 from kamon.cli.files import reason
 from kamon.engine.matches import (
     EngineStartError,
-    Finished,
+    FinishedGame,
     Pace,
     Player,
     Score,
@@ -127,7 +127,7 @@ def _play(players: tuple[Player, Player], games: int, seed: int, stream: TextIO 
             # What is written must be counted too, also where Ctrl-C comes just now.
             with stopped_by_hand() as stopped:
                 _keep(finished, stream)
-                score = score.plus(finished)
+                score = score.plus(finished.points)
             _tell(finished, score, games)
             if stopped():
                 status = INTERRUPTED
@@ -146,7 +146,7 @@ def _play(players: tuple[Player, Player], games: int, seed: int, stream: TextIO 
     return status
 
 
-def _keep(finished: Finished, stream: TextIO | None) -> None:
+def _keep(finished: FinishedGame, stream: TextIO | None) -> None:
     if stream is not None:
         # An empty line before it, whatever the file ends with.
         start = "\n" if not stream.seekable() or stream.tell() else ""
@@ -154,7 +154,7 @@ def _keep(finished: Finished, stream: TextIO | None) -> None:
         stream.flush()
 
 
-def _tell(finished: Finished, score: Score, games: int) -> None:
+def _tell(finished: FinishedGame, score: Score, games: int) -> None:
     """Say what went wrong to everybody, and how it stands to people at a terminal."""
     shown = sys.stderr.isatty()
     if finished.fault:
