@@ -1,6 +1,8 @@
 """Matches: players good and bad, pairs of games, and what the numbers say."""
 
 import contextlib
+import logging
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +14,16 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from kamon import Game, Layout, Position, Side, format_line, legal_cells
+from kamon import (
+    Game,
+    Layout,
+    Position,
+    Side,
+    format_cell,
+    format_layout,
+    format_line,
+    legal_cells,
+)
 from kamon.cli import match
 from kamon.engine import levels
 from kamon.engine.matches import (
@@ -345,9 +356,37 @@ def test_a_program_that_speaks_something_else_cannot_be_started() -> None:
 
 def test_a_program_that_does_not_leave_is_made_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_END_SECONDS", 0.2)
-    running = UgiClient(program(end="pass"))
+    running = UgiClient("engine", program(end="pass"))
     running.quit()
     assert running._process.returncode is not None
+
+
+def test_every_line_is_logged_with_the_name_and_the_direction(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="kamon.engine.matches.client")
+    talkative = "print('no book', file=sys.stderr, flush=True); say('info depth 1'); "
+    player = engine(program(talkative + LEGAL))
+    with closing(player):
+        player.new_game(0)
+        cell = player.choose(START)
+    assert {record.levelno for record in caplog.records} == {logging.DEBUG}
+    from_stderr = [line for line in caplog.messages if "stderr" in line]
+    assert from_stderr == ["engine stderr >> no book"]
+    assert [line for line in caplog.messages if line not in from_stderr] == [
+        "engine << ugi",
+        "engine >> ugiok",
+        "engine << uginewgame",
+        "engine << isready",
+        "engine >> readyok",
+        f"engine << position fen {format_layout(START.layout)}",
+        "engine << isready",
+        "engine >> readyok",
+        "engine << go movetime 50",
+        "engine >> info depth 1",
+        f"engine >> bestmove {format_cell(cell)}",
+        "engine << quit",
+    ]
 
 
 # --- Statistics -----------------------------------------------------------------------------
@@ -462,12 +501,31 @@ def test_without_a_seed_one_is_chosen_and_told() -> None:
             "exclude each other",
         ),
         (["level:1", "level:2", "--games", "1", "--output", "/"], "cannot write /"),
+        (["level:1", "level:2", "--games", "1", "--log", "/"], "cannot write /"),
     ],
 )
 def test_wrong_usage_is_told_with_status_2(arguments: list[str], message: str) -> None:
     result = kamon_match(*arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_the_lines_of_the_programs_can_be_written_to_a_file(tmp_path: Path) -> None:
+    script = tmp_path / "engine.py"
+    script.write_text(program()[2])
+    log = tmp_path / "lines.txt"
+    name = f"ugi:'{sys.executable}' '{script}'"
+    for games in (1, 2):
+        result = kamon_match(name, name, "--games", "1", "--seed", "1", "--log", log)
+        assert (result.exit_code, result.stderr) == (0, "")
+        lines = log.read_text(encoding="utf-8").splitlines()
+        for number in (1, 2):
+            ends = [line.partition(f"{name} #{number} ")[2] for line in lines]
+            assert ends.count("<< ugi") == ends.count(">> ugiok") == games
+    assert all(re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ugi:", line) for line in lines)
+    kamon_match(name, "level:1", "--games", "1")
+    assert log.read_text(encoding="utf-8").splitlines() == lines
+    assert not client.LOGGER.handlers
 
 
 def test_a_fault_is_told_and_the_match_goes_on(tmp_path: Path) -> None:

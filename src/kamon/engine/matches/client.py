@@ -1,6 +1,14 @@
-"""A program that speaks the Universal Game Interface (docs/ugi.md), in a process of its own."""
+"""A program that speaks the Universal Game Interface (docs/ugi.md), in a process of its own.
+
+Every line of the conversation is logged at level DEBUG, after the name of the program:
+
+    engine << isready             what is sent to it
+    engine >> readyok             what it answers
+    engine stderr >> no book      what it writes to standard error
+"""
 
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -9,6 +17,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from kamon.errors import KamonError
+
+LOGGER: Final = logging.getLogger(__name__)
 
 # How long a program may take to end after ``quit``.
 _END_SECONDS: Final = 2.0
@@ -25,12 +35,13 @@ class EngineTimeoutError(EngineError):
 
 
 class UgiClient:
-    """Our end of the conversation with a running program.
+    """Our end of the conversation with a running program. ``name`` stands in the log.
 
     Every method may raise an ``EngineError``, except ``quit`` and ``kill``.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, name: str, command: Sequence[str]) -> None:
+        self._name = name
         try:
             # A session of its own, so that Ctrl-C reaches this process and not the program.
             self._process = subprocess.Popen(  # noqa: S603 - the user chose this program
@@ -97,6 +108,7 @@ class UgiClient:
     def send(self, line: str) -> None:
         """Send a line."""
         assert self._process.stdin is not None  # noqa: S101 - Popen was asked for a pipe
+        LOGGER.debug("%s << %s", self._name, line)
         try:
             self._process.stdin.write(f"{line}\n".encode())
             self._process.stdin.flush()
@@ -119,7 +131,9 @@ class UgiClient:
         assert self._process.stdout is not None  # noqa: S101 - as above
         with self._process.stdout as stream:
             while line := stream.readline(_LINE_LIMIT):
-                words = line.decode("utf-8", errors="replace").split()
+                text = line.decode("utf-8", errors="replace").strip()
+                LOGGER.debug("%s >> %s", self._name, text)
+                words = text.split()
                 if words and words[0] in _ANSWERS:
                     with self._changed:
                         self._answers.setdefault(words[0], words)
@@ -133,6 +147,7 @@ class UgiClient:
         with self._process.stderr as stream:
             while line := stream.readline(_LINE_LIMIT):
                 text = line.decode("utf-8", errors="replace").strip()
+                LOGGER.debug("%s stderr >> %s", self._name, text)
                 self._last_error_line = text[:200] or self._last_error_line
 
     # --- The process ---

@@ -226,7 +226,7 @@ class UgiPlayer:
 
     def _start(self) -> None:
         try:
-            self._client = UgiClient(self._command)
+            self._client = UgiClient(self.name, self._command)
             self._client.greet(self._start_seconds)
             self._client.new_game(self._start_seconds)
         except EngineError as error:
