@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import re
 import signal
 import subprocess
@@ -359,6 +360,29 @@ def test_a_program_that_does_not_leave_is_made_to(monkeypatch: pytest.MonkeyPatc
     running = UgiClient("engine", program(end="pass"))
     running.quit()
     assert running._process.returncode is not None
+
+
+def test_a_program_has_a_process_group_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert client._own_group() == {"start_new_session": True}
+    monkeypatch.delattr(os, "killpg")
+    monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0x200, raising=False)
+    assert client._own_group() == {"creationflags": 0x200}
+
+
+def test_a_program_plays_and_is_ended_without_process_groups(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As on Windows.
+    monkeypatch.delattr(os, "killpg")
+    monkeypatch.setattr(client, "_END_SECONDS", 0.2)
+    player = engine(program(end="pass"))
+    player.new_game(0)
+    assert player.choose(START) == legal_cells(START)[0]
+    running = player._client
+    assert running is not None
+    player.close()
+    assert running._process.returncode is not None
+    running.kill()
 
 
 def test_every_line_is_logged_with_the_name_and_the_direction(

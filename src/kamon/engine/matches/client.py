@@ -14,7 +14,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from kamon.errors import KamonError
 
@@ -43,13 +43,12 @@ class UgiClient:
     def __init__(self, name: str, command: Sequence[str]) -> None:
         self._name = name
         try:
-            # A session of its own, so that Ctrl-C reaches this process and not the program.
             self._process = subprocess.Popen(  # noqa: S603 - the user chose this program
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                start_new_session=True,
+                **_own_group(),
             )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
@@ -153,9 +152,12 @@ class UgiClient:
     # --- The process ---
 
     def kill(self) -> None:
-        """End the program at once, and the processes that it has started."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        """End the program at once; except on Windows, also the processes that it has started."""
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        else:
+            self._process.kill()
         self._process.wait()
         assert self._process.stdin is not None  # noqa: S101 - as above
         # Closing sends what is still in the buffer, and nobody reads that any more.
@@ -175,6 +177,16 @@ class UgiClient:
         self._join_readers()
         how = _describe_exit(self._process.returncode)
         return EngineError(f"{how}: {self._last_error_line}" if self._last_error_line else how)
+
+
+def _own_group() -> dict[str, Any]:
+    """Return arguments for ``Popen`` that keep Ctrl-C at the terminal from the program.
+
+    Windows has no sessions, and its name for a process group is missing elsewhere.
+    """
+    if hasattr(os, "killpg"):
+        return {"start_new_session": True}
+    return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
 
 
 def _describe_exit(status: int | None) -> str:
