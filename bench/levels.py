@@ -53,7 +53,7 @@ def play(who: Pairing, boards: int, jobs: int) -> Iterator[Score]:
     work = [(who, FIRST_BOARD + number) for number in range(boards)]
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
         for points in pool.imap(play_board, work):
-            score = Score((*score.points, *points))
+            score = score.plus(*points)
             yield score
 
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -182,6 +183,24 @@ def test_the_first_interruption_asks_to_stop_and_the_second_ends_the_program() -
         assert stopped()
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+
+
+def test_a_signal_that_comes_while_the_handlers_are_set_up_is_heard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    install, is_first = signal.signal, iter([True])
+
+    def install_and_raise(number: int, handler: Any) -> Any:  # noqa: ANN401 - as the real one
+        replaced = install(number, handler)
+        if next(is_first, False):
+            signal.raise_signal(number)
+        return replaced
+
+    monkeypatch.setattr(signal, "signal", install_and_raise)
+    with shared.stopped_by_hand() as stopped:
+        assert stopped()
+    assert {number: signal.getsignal(number) for number in before} == before
 
 
 def test_solve_values_every_move_and_tells_threats_when_asked() -> None:

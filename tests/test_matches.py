@@ -1,6 +1,9 @@
 """Matches: players good and bad, pairs of games, and what the numbers say."""
 
 import contextlib
+import logging
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,24 +15,34 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from kamon import Game, Layout, Position, Side, format_line, legal_cells
+from kamon import (
+    Game,
+    Layout,
+    Position,
+    Side,
+    format_cell,
+    format_layout,
+    format_line,
+    legal_cells,
+)
 from kamon.cli import match
-from kamon.engine import levels, matches
+from kamon.engine import levels
 from kamon.engine.matches import (
     EngineStartError,
-    Finished,
+    FinishedGame,
     Pace,
     Player,
     PlayerError,
-    Process,
     Score,
-    UgiPlayer,
+    client,
     interval,
     parse_player,
     play_game,
     play_match,
     summary,
 )
+from kamon.engine.matches.client import UgiClient
+from kamon.engine.matches.players import LevelPlayer, UgiPlayer
 from kamon.errors import EngineMissingError, FormatError
 from kamon.game import OffBoard
 from kamon.record import read_records
@@ -148,13 +161,13 @@ def test_the_oracle_thinks_on_its_opponents_time_too() -> None:
     reply = legal_cells(after)[0]
     assert player.choose(after.after(reply)) in legal_cells(after.after(reply))
     player.close()
-    assert isinstance(player, matches.LevelPlayer)
+    assert isinstance(player, LevelPlayer)
     assert player._thinking_ahead is None
 
 
 def test_the_oracle_keeps_what_it_knows_for_the_length_of_a_game() -> None:
     player = parse_player("level:12", Pace(seconds=0.05))
-    assert isinstance(player, matches.LevelPlayer)
+    assert isinstance(player, LevelPlayer)
     player.new_game(1)
     after = START.after(player.choose(START))
     oracle = player._oracle
@@ -195,7 +208,7 @@ def test_a_level_can_be_given_a_time() -> None:
 def test_each_board_is_played_from_both_sides() -> None:
     players = parse_player("level:1", Pace()), parse_player("level:2", Pace())
     finished = list(play_match(*players, games=3, seed=7))
-    assert [each.one for each in finished] == [Side.BLACK, Side.WHITE, Side.BLACK]
+    assert [each.side for each in finished] == [Side.BLACK, Side.WHITE, Side.BLACK]
     layouts = [Layout.shuffled(seed) for seed in (7, 7, 8)]
     assert [each.game.layout for each in finished] == layouts
     tags = finished[1].game.tags
@@ -203,17 +216,17 @@ def test_each_board_is_played_from_both_sides() -> None:
     assert (tags["Round"], tags["Seed"]) == ("1.2", "7")
 
 
-@pytest.mark.parametrize(("one", "points"), [(Side.BLACK, 0.0), (Side.WHITE, 1.0)])
-def test_points_go_to_the_winner(one: Side, points: float) -> None:
+@pytest.mark.parametrize(("side", "points"), [(Side.BLACK, 0.0), (Side.WHITE, 1.0)])
+def test_points_go_to_the_winner(side: Side, points: float) -> None:
     game = Game(START)
     game.end_off_board(Side.WHITE, OffBoard.TIME)
-    assert Finished(game, one).points == points
+    assert FinishedGame(game, side).points == points
 
 
 def test_a_draw_is_half_a_point() -> None:
     game = Game(START)
     game.end_off_board(None, OffBoard.AGREEMENT)
-    assert Finished(game, Side.WHITE).points == 0.5
+    assert FinishedGame(game, Side.WHITE).points == 0.5
 
 
 # --- Programs -------------------------------------------------------------------------------
@@ -264,21 +277,21 @@ def test_a_fault_loses_the_game_and_the_next_has_a_new_process(
         assert game.node.comment == said
 
 
-def end(process: Process) -> None:
-    """End a program without telling whoever plays with it."""
-    process._popen.kill()
-    process._popen.wait()
+def end(running: UgiClient) -> None:
+    """End a program behind the back of the player that uses it."""
+    running._process.kill()
+    running._process.wait()
 
 
 def test_a_program_that_ends_between_games_is_started_again() -> None:
     player = engine(program(end="pass"))
     with closing(player):
         player.new_game(0)
-        first = player._process
+        first = player._client
         assert first is not None
         end(first)
         player.new_game(0)
-        assert player._process is not first
+        assert player._client is not first
         assert player.choose(START) == legal_cells(START)[0]
 
 
@@ -286,8 +299,8 @@ def test_a_program_that_stops_listening_is_gone() -> None:
     player = engine(program())
     with closing(player):
         player.new_game(0)
-        assert player._process is not None
-        end(player._process)
+        assert player._client is not None
+        end(player._client)
         with pytest.raises(PlayerError, match="was ended by signal 9"):
             player.choose(START)
         with pytest.raises(PlayerError, match="is not running"):
@@ -326,7 +339,7 @@ def test_a_move_may_be_followed_by_more_words() -> None:
 def test_a_program_that_cannot_be_started_ends_the_match(
     command: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matches, "_END_SECONDS", 0.5)
+    monkeypatch.setattr(client, "_END_SECONDS", 0.5)
     player = engine(command)
     with pytest.raises(EngineStartError) as caught:
         player.new_game(0)
@@ -343,10 +356,61 @@ def test_a_program_that_speaks_something_else_cannot_be_started() -> None:
 
 
 def test_a_program_that_does_not_leave_is_made_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matches, "_END_SECONDS", 0.2)
-    process = Process(program(end="pass"))
-    process.leave()
-    assert process._popen.returncode is not None
+    monkeypatch.setattr(client, "_END_SECONDS", 0.2)
+    running = UgiClient("engine", program(end="pass"))
+    running.quit()
+    assert running._process.returncode is not None
+
+
+def test_a_program_has_a_process_group_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert client._own_group() == {"start_new_session": True}
+    monkeypatch.delattr(os, "killpg")
+    monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0x200, raising=False)
+    assert client._own_group() == {"creationflags": 0x200}
+
+
+def test_a_program_plays_and_is_ended_without_process_groups(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As on Windows.
+    monkeypatch.delattr(os, "killpg")
+    monkeypatch.setattr(client, "_END_SECONDS", 0.2)
+    player = engine(program(end="pass"))
+    player.new_game(0)
+    assert player.choose(START) == legal_cells(START)[0]
+    running = player._client
+    assert running is not None
+    player.close()
+    assert running._process.returncode is not None
+    running.kill()
+
+
+def test_every_line_is_logged_with_the_name_and_the_direction(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="kamon.engine.matches.client")
+    talkative = "print('no book', file=sys.stderr, flush=True); say('info depth 1'); "
+    player = engine(program(talkative + LEGAL))
+    with closing(player):
+        player.new_game(0)
+        cell = player.choose(START)
+    assert {record.levelno for record in caplog.records} == {logging.DEBUG}
+    from_stderr = [line for line in caplog.messages if "stderr" in line]
+    assert from_stderr == ["engine stderr >> no book"]
+    assert [line for line in caplog.messages if line not in from_stderr] == [
+        "engine << ugi",
+        "engine >> ugiok",
+        "engine << uginewgame",
+        "engine << isready",
+        "engine >> readyok",
+        f"engine << position fen {format_layout(START.layout)}",
+        "engine << isready",
+        "engine >> readyok",
+        "engine << go movetime 50",
+        "engine >> info depth 1",
+        f"engine >> bestmove {format_cell(cell)}",
+        "engine << quit",
+    ]
 
 
 # --- Statistics -----------------------------------------------------------------------------
@@ -380,7 +444,7 @@ def test_intervals(pairs: list[float], expected: tuple[float, float]) -> None:
 
 
 def test_a_score_is_counted_in_games_and_in_pairs() -> None:
-    score = Score((1.0, 0.5, 0.0, 0.0, 1.0))
+    score = Score((1.0, 0.5)).plus(0.0, 0.0).plus(1.0)
     assert (score.wins, score.draws, score.losses) == (2, 1, 2)
     assert score.share == 0.5
     assert score.pairs == [0.75, 0.0]
@@ -461,12 +525,31 @@ def test_without_a_seed_one_is_chosen_and_told() -> None:
             "exclude each other",
         ),
         (["level:1", "level:2", "--games", "1", "--output", "/"], "cannot write /"),
+        (["level:1", "level:2", "--games", "1", "--log", "/"], "cannot write /"),
     ],
 )
 def test_wrong_usage_is_told_with_status_2(arguments: list[str], message: str) -> None:
     result = kamon_match(*arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_the_lines_of_the_programs_can_be_written_to_a_file(tmp_path: Path) -> None:
+    script = tmp_path / "engine.py"
+    script.write_text(program()[2])
+    log = tmp_path / "lines.txt"
+    name = f"ugi:'{sys.executable}' '{script}'"
+    for games in (1, 2):
+        result = kamon_match(name, name, "--games", "1", "--seed", "1", "--log", log)
+        assert (result.exit_code, result.stderr) == (0, "")
+        lines = log.read_text(encoding="utf-8").splitlines()
+        for number in (1, 2):
+            ends = [line.partition(f"{name} #{number} ")[2] for line in lines]
+            assert ends.count("<< ugi") == ends.count(">> ugiok") == games
+    assert all(re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ugi:", line) for line in lines)
+    kamon_match(name, "level:1", "--games", "1")
+    assert log.read_text(encoding="utf-8").splitlines() == lines
+    assert not client.LOGGER.handlers
 
 
 def test_a_fault_is_told_and_the_match_goes_on(tmp_path: Path) -> None:
@@ -524,7 +607,7 @@ def test_people_at_a_terminal_see_how_it_goes(
     game = Game(START)
     game.tags["Round"] = "1.1"
     game.end_off_board(Side.WHITE, OffBoard.TIME)
-    match._tell(Finished(game, Side.WHITE, "it slept"), Score((1.0,)), 7)
+    match._tell(FinishedGame(game, Side.WHITE, "it slept"), Score((1.0,)), 7)
     players = parse_player("level:1", Pace()), parse_player("level:2", Pace())
     assert match._play(players, 1, 5, None) == 0
     err = capsys.readouterr().err

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -18,7 +19,10 @@ from kamon.engine import kernel, levels
 from kamon.engine.limits import MIB, Limits
 from kamon.engine.solver import Solver
 from kamon.engine.strengths import STRENGTHS, STRONGEST
-from kamon.engine.ugi import NO_MOVE, Options, Search, Session, Task, read_option, read_task
+from kamon.engine.ugi import Session
+from kamon.engine.ugi.clock import seconds_for_move
+from kamon.engine.ugi.protocol import NO_MOVE, GoCommand, Options, parse_go, parse_setoption
+from kamon.engine.ugi.search import Search, Task
 from kamon.errors import EngineMissingError
 
 DATA = Path(__file__).parent / "data"
@@ -41,7 +45,7 @@ class Talk:
         """Say lines, and return what is answered at once."""
         before = len(self.heard)
         for line in lines:
-            self.session.obey(line)
+            self.session.handle(line)
         return self.heard[before:]
 
     def ask(self, *lines: str) -> str:
@@ -66,6 +70,22 @@ def solved(ply: int, value: str) -> Position:
     game = parse_line(next(line for line in lines if line.endswith(value)))
     assert game is not None
     return game.position
+
+
+def forced_position() -> Position:
+    """Return a position with only one legal move."""
+    rng = Random(3)
+    position = START
+    while len(legal := legal_cells(position)) != 1:
+        position = position.after(rng.choice(legal)) if legal else START
+    return position
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.perf_counter() + LONG
+    while not condition():
+        assert time.perf_counter() < deadline
+        time.sleep(0.001)
 
 
 def ended(how: str) -> str:
@@ -212,7 +232,9 @@ def test_a_position_may_be_named_in_three_ways() -> None:
 def test_a_broken_line_is_told_and_changes_nothing(line: str, wrong: str, expected: str) -> None:
     talk = Talk("setoption name Level value 1", f"position fen {SEED_7} moves c1")
     before = talk.session._position, talk.session._options
-    (said,) = talk.say(line)
+    said, *rest = talk.say(line)
+    # After ``go`` the other program waits for a move, whatever was wrong with the line.
+    assert rest == ([f"bestmove {NO_MOVE}"] if line.startswith("go ") else [])
     assert said.startswith("info string error: ")
     assert wrong in said
     assert expected in said
@@ -246,40 +268,59 @@ def test_whatever_comes_the_session_goes_on() -> None:
 def test_bytes_that_are_no_text_and_lines_without_end_are_told() -> None:
     talk = Talk()
     talk.session.serve(io.BytesIO(b"\xff\xfe\n" + 100_000 * b"go " + b"\nquery p1turn"))
-    first, second, third = talk.heard
+    first, second, third, fourth = talk.heard
     assert "expected a command" in first
     assert "at most 4096 characters" in second
-    assert third == "response true"
+    assert third == f"bestmove {NO_MOVE}"
+    assert fourth == "response true"
 
 
 # --- Options and limits ---------------------------------------------------------------------
 
 
 def test_options_are_set_whatever_the_case_of_their_names() -> None:
-    options = read_option(["name", "hash", "value", "7"], Options())
-    options = read_option(["name", "THREADS", "value", "2"], options)
+    options = parse_setoption(["name", "hash", "value", "7"], Options())
+    options = parse_setoption(["name", "THREADS", "value", "2"], options)
     assert options == Options(level=STRONGEST, seed=0, threads=2, hash=7)
 
 
 @pytest.mark.parametrize(
-    ("words", "turn", "task"),
+    ("words", "command"),
     [
-        ("", Side.BLACK, Task()),
-        ("infinite", Side.BLACK, Task(infinite=True)),
-        ("nodes 7 depth 0", Side.WHITE, Task(nodes=7, depth=0)),
-        ("movetime 250 p1time 9", Side.BLACK, Task(seconds=0.25)),
-        ("p1time 80000 p2time 8000 p1inc 1000", Side.BLACK, Task(seconds=10.8)),
-        ("p1time 80000 p2time 8000", Side.WHITE, Task(seconds=1.0)),
-        ("p2time 8000", Side.BLACK, Task()),
-        ("p1time 100 p1inc 5000", Side.BLACK, Task(seconds=0.04)),
-        ("p1time -5", Side.BLACK, Task(seconds=0.001)),
-        (f"movetime {10**15}", Side.BLACK, Task(seconds=1e6)),
+        ("", GoCommand()),
+        ("infinite", GoCommand(infinite=True)),
+        ("nodes 7 depth 0", GoCommand(nodes=7, depth=0)),
+        ("movetime 250 p1time -9 infinite", GoCommand(movetime=250, p1time=-9, infinite=True)),
+        (
+            "p1time 1 p2time 2 p1inc 3 p2inc 4",
+            GoCommand(p1time=1, p2time=2, p1inc=3, p2inc=4),
+        ),
+        ("nodes 7 nodes 8", GoCommand(nodes=8)),
     ],
 )
-def test_limits_are_read_for_the_side_to_move(words: str, turn: Side, task: Task) -> None:
-    found = read_task(words.split(), turn)
-    assert found.seconds == pytest.approx(task.seconds)
-    assert (found.nodes, found.depth, found.infinite) == (task.nodes, task.depth, task.infinite)
+def test_limits_may_come_in_any_order(words: str, command: GoCommand) -> None:
+    assert parse_go(words.split()) == command
+
+
+@pytest.mark.parametrize(
+    ("words", "turn", "seconds"),
+    [
+        ("", Side.BLACK, None),
+        ("infinite nodes 7", Side.BLACK, None),
+        ("movetime 250 p1time 9", Side.BLACK, 0.25),
+        ("p1time 80000 p2time 8000 p1inc 1000", Side.BLACK, 10.8),
+        ("p1time 80000 p2time 8000", Side.WHITE, 1.0),
+        ("p2time 8000", Side.BLACK, None),
+        ("p1time 100 p1inc 5000", Side.BLACK, 0.04),
+        ("p1time -5", Side.BLACK, 0.001),
+        (f"movetime {10**15}", Side.BLACK, 1e6),
+        (f"p2time {10**15}", Side.WHITE, 1e6),
+    ],
+)
+def test_the_time_is_worked_out_for_the_side_to_move(
+    words: str, turn: Side, seconds: float | None
+) -> None:
+    assert seconds_for_move(parse_go(words.split()), turn) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +336,6 @@ def test_limits_are_read_for_the_side_to_move(words: str, turn: Side, task: Task
         (7, "go depth 9", {"level": 7}),
         (2, "go depth 3", {"level": 2}),
         (STRONGEST, "go", {"level": STRONGEST}),
-        (3, "go infinite", {"level": 3}),
     ],
 )
 def test_a_level_gets_its_own_budget_or_less(
@@ -325,7 +365,7 @@ def test_the_same_seed_gives_the_same_move() -> None:
 def test_what_can_be_proven_is_proven_and_kept(ply: int, value: str) -> None:
     position = solved(ply, value)
     talk = Talk(f"position fen {format_position(position)}")
-    move = talk.ask("go infinite")
+    move = talk.ask(f"go movetime {1000 * LONG:.0f}")
     assert f"info string proven: {value} for the side to move" in talk.heard
     after = position.after(next(c for c in legal_cells(position) if format_cell(c) == move))
     kept = {"win": -1, "draw": 0, "loss": 1}[value]
@@ -351,12 +391,9 @@ def test_time_is_kept() -> None:
 
 
 def test_a_forced_move_is_not_thought_about() -> None:
-    rng = Random(3)
-    position = START
-    while len(legal := legal_cells(position)) != 1:
-        position = position.after(rng.choice(legal)) if legal else START
+    position = forced_position()
     talk = Talk(f"position fen {format_position(position)}")
-    assert talk.ask("go infinite") == format_cell(legal[0])
+    assert talk.ask(f"go movetime {1000 * LONG:.0f}") == legal_names(position)[0]
 
 
 def test_the_table_lives_as_long_as_its_game_and_its_options() -> None:
@@ -380,9 +417,7 @@ def test_the_table_lives_as_long_as_its_game_and_its_options() -> None:
 
 def test_stop_is_answered_at_once_with_a_legal_move() -> None:
     talk = Talk("isready", "go infinite")
-    deadline = time.perf_counter() + LONG
-    while len(talk.heard) < 4 and time.perf_counter() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: len(talk.heard) >= 4)
     started = time.perf_counter()
     *_, move = talk.say("stop")
     # 50 ms are promised on a machine of its own; this one may be busy.
@@ -394,6 +429,31 @@ def test_stop_is_answered_at_once_with_a_legal_move() -> None:
     assert len(talk.heard) == said
 
 
+@pytest.mark.parametrize("level", [1, 7, 11])
+def test_an_infinite_search_at_any_level_waits_for_stop(
+    level: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = legal_cells(START)[:2]
+    moves = iter([first, second])
+    monkeypatch.setattr(levels, "choose", lambda *_, **__: next(moves))
+    talk = Talk(f"setoption name Level value {level}", "go infinite")
+    search = talk.session._search
+    assert search is not None
+    wait_until(lambda: search.best == second)
+    assert not search.is_over
+    assert talk.heard == []
+    assert talk.say("stop")[-1] == f"bestmove {format_cell(second)}"
+
+
+def test_an_infinite_search_of_a_forced_move_waits_for_stop() -> None:
+    position = forced_position()
+    talk = Talk(f"position fen {format_position(position)}", "go infinite")
+    search = talk.session._search
+    assert search is not None
+    assert not search.is_over
+    assert talk.say("stop")[-1] == f"bestmove {legal_names(position)[0]}"
+
+
 def test_stop_before_anything_is_found_is_answered_too() -> None:
     talk = Talk("isready")
     talk.say("go infinite", "stop")
@@ -403,19 +463,22 @@ def test_stop_before_anything_is_found_is_answered_too() -> None:
 
 def test_only_few_commands_are_for_a_search_that_is_under_way() -> None:
     talk = Talk("isready", "go infinite")
-    for line in ("go", "position startpos", "uginewgame", "setoption name Level value 1"):
+    for line in ("go", "go fly", "position startpos", "uginewgame", "setoption name Level value 1"):
         errors = [said for said in talk.say(line) if "error" in said]
         assert len(errors) == 1
         assert "a search is under way: expected isready, query, stop or quit" in errors[0]
+    assert "at most 4096 characters" in " ".join(talk.say("go " + 5000 * "x"))
+    # The search that is under way will give the move that the other program waits for.
+    assert not any(said.startswith("bestmove") for said in talk.heard)
     assert "readyok" in talk.say("isready")
     assert "response true" in talk.say("query p1turn")
-    assert not talk.session.obey("quit")
+    assert not talk.session.handle("quit")
     assert talk.heard[-1].startswith("bestmove ")
 
 
 def test_who_has_heard_the_move_may_go_on_at_once() -> None:
     heard: list[str] = []
-    other = threading.Thread(target=lambda: session.obey("position startpos moves e7"))
+    other = threading.Thread(target=lambda: session.handle("position startpos moves e7"))
 
     def write(line: str) -> None:
         heard.append(line)
@@ -424,8 +487,8 @@ def test_who_has_heard_the_move_may_go_on_at_once() -> None:
             time.sleep(0.05)
 
     session = Session(write)
-    session.obey("setoption name Level value 1")
-    session.obey("go")
+    session.handle("setoption name Level value 1")
+    session.handle("go")
     assert session._search is not None
     session._search.wait()
     other.join()
@@ -448,14 +511,13 @@ def test_quit_ends_a_session() -> None:
 
 def test_a_search_that_does_not_listen_is_answered_for() -> None:
     heard: list[str] = []
-    begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
+    begun, go_on = threading.Event(), threading.Event()
 
     def think(search: Search) -> int:
         search.best = 8
         begun.set()
         go_on.wait(LONG)
-        search.tell("info string too late")
-        over.set()
+        search.report("info string too late")
         return 9
 
     search = Search(think, 7, Task(), heard.append)
@@ -463,7 +525,7 @@ def test_a_search_that_does_not_listen_is_answered_for() -> None:
     search.stop()
     assert heard[-1] == f"bestmove {format_cell(8)}"
     go_on.set()
-    assert over.wait(LONG)
+    search._thread.join(LONG)
     search.stop()
     assert len(heard) == 2
 
@@ -491,7 +553,7 @@ def test_a_search_ends_quietly_when_nobody_listens_any_more(seconds: float | Non
 
     def think(search: Search) -> int:
         if seconds is None:
-            search.tell("info string hello")
+            search.report("info string hello")
         assert search.cancelled.wait(LONG)
         return 7
 

@@ -39,8 +39,11 @@ def stopped_by_hand() -> Iterator[Callable[[], bool]]:
         asked = True
         restore()
 
-    before = {number: signal.signal(number, ask) for number in signals}
+    # Noted before any is replaced, because a signal may come as soon as the first one is.
+    before = {number: signal.getsignal(number) for number in signals}
     try:
+        for number in signals:
+            signal.signal(number, ask)
         yield lambda: asked
     finally:
         restore()

@@ -1,6 +1,7 @@
 """``kamon match``: two players over many boards, and who is stronger."""
 
 import contextlib
+import logging
 import secrets
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from kamon.cli.engine import INTERRUPTED, prepare, stopped_by_hand
 from kamon.cli.files import reason
 from kamon.engine.matches import (
     EngineStartError,
-    Finished,
+    FinishedGame,
     Pace,
     Player,
     Score,
@@ -21,6 +22,7 @@ from kamon.engine.matches import (
     play_match,
     summary,
 )
+from kamon.engine.matches.client import LOGGER
 from kamon.errors import EngineMissingError, FormatError
 from kamon.layout import SEED_LIMIT
 from kamon.record import format_record
@@ -30,7 +32,8 @@ EXAMPLES = """Examples:
 \b
   kamon match level:5 level:4 --games 100
   kamon match level:8 uct:10000 --games 20 --seed 1 --output games.pgn
-  kamon match level:7 'ugi:./my-engine --fast' --games 50 --movetime 0.5"""
+  kamon match level:7 'ugi:./my-engine --fast' --games 50 --movetime 0.5
+  kamon match level:7 ugi:./my-engine --games 2 --log lines.txt"""
 
 _GAMES = 1_000_000
 
@@ -65,6 +68,10 @@ def run(  # noqa: PLR0913 - each is an option of a match
         Path | None,
         typer.Option("--output", "-o", help="A file to which each game is appended as it ends."),
     ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(help="A file to which every line to and from the programs is appended."),
+    ] = None,
 ) -> None:
     """Play a match and tell who is stronger.
 
@@ -77,7 +84,7 @@ def run(  # noqa: PLR0913 - each is an option of a match
         prepare()
     first = secrets.randbelow(SEED_LIMIT - _GAMES) if seed is None else seed
     typer.echo(f"boards from seed {first} on")
-    with _appending(output) as stream:
+    with _appending(output) as stream, _logging_to(log):
         status = _play(players, games, first, stream)
     if status:
         raise typer.Exit(status)
@@ -118,6 +125,25 @@ def _appending(path: Path | None) -> Iterator[TextIO | None]:
         yield stream
 
 
+@contextlib.contextmanager
+def _logging_to(path: Path | None) -> Iterator[None]:
+    """Append what the programs are sent and what they answer to a file."""
+    with _appending(path) as stream:
+        if stream is None:
+            yield
+            return
+        handler = logging.StreamHandler(stream)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+        level_before = LOGGER.level
+        LOGGER.addHandler(handler)
+        LOGGER.setLevel(logging.DEBUG)
+        try:
+            yield
+        finally:
+            LOGGER.removeHandler(handler)
+            LOGGER.setLevel(level_before)
+
+
 def _play(players: tuple[Player, Player], games: int, seed: int, stream: TextIO | None) -> int:
     """Play to the end or until nothing goes on; tell how it stands, and return the status."""
     one, other = players
@@ -127,7 +153,7 @@ def _play(players: tuple[Player, Player], games: int, seed: int, stream: TextIO 
             # What is written must be counted too, also where Ctrl-C comes just now.
             with stopped_by_hand() as stopped:
                 _keep(finished, stream)
-                score = score.plus(finished)
+                score = score.plus(finished.points)
             _tell(finished, score, games)
             if stopped():
                 status = INTERRUPTED
@@ -146,7 +172,7 @@ def _play(players: tuple[Player, Player], games: int, seed: int, stream: TextIO 
     return status
 
 
-def _keep(finished: Finished, stream: TextIO | None) -> None:
+def _keep(finished: FinishedGame, stream: TextIO | None) -> None:
     if stream is not None:
         # An empty line before it, whatever the file ends with.
         start = "\n" if not stream.seekable() or stream.tell() else ""
@@ -154,7 +180,7 @@ def _keep(finished: Finished, stream: TextIO | None) -> None:
         stream.flush()
 
 
-def _tell(finished: Finished, score: Score, games: int) -> None:
+def _tell(finished: FinishedGame, score: Score, games: int) -> None:
     """Say what went wrong to everybody, and how it stands to people at a terminal."""
     shown = sys.stderr.isatty()
     if finished.fault:
