@@ -23,7 +23,7 @@ from packaging.utils import canonicalize_name
 ROOT: Final = Path(__file__).parents[1]
 _MADE_FROM: Final = "# Made from the dependencies with sha256 "
 # A pin ends with the last of its hashes; uv continues lines with a backslash.
-_PIN: Final = re.compile(r"^([A-Za-z0-9._-]+)==([^ \\]+)((?:.*\\\n)*.*)", re.MULTILINE)
+_PIN: Final = re.compile(r"^([A-Za-z0-9._-]+)==([^\s\\]+)((?:.*\\\n)*.*)", re.MULTILINE)
 # Where a package comes from is for the installer's own settings to say.
 _ADDRESS: Final = re.compile(r"://|^\s*--(?!hash=)|\bfile:", re.MULTILINE)
 
@@ -141,7 +141,7 @@ def write(root: Path, *, upgrade: bool) -> None:
     """Make all locks anew; those that are there tell which versions to keep."""
     project = read_project(root)
     oldest = project["project"]["requires-python"].removeprefix(">=")
-    uv = Path(sys.executable).with_name("uv")
+    uv = str(Path(sys.executable).with_name("uv"))
     for lock in LOCKS:
         options = [f"--group={group}" for group in lock.groups]
         options += ["pyproject.toml"] if lock.project else []
