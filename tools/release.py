@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -52,10 +53,10 @@ def check_commit(root: Path) -> None:
         raise ReleaseError(f"the tag {tag} is there already")
 
 
-def build(root: Path, folder: Path) -> list[Path]:
+def build(root: Path, folder: Path, kinds: Sequence[str] = ("sdist", "wheel")) -> list[Path]:
     """Build the sdist and the wheel with the locked backend, without the network."""
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder), "-t"]
-    for kind in ("sdist", "wheel"):
+    for kind in kinds:
         subprocess.run([*command, kind], cwd=root, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
     return sorted(folder.iterdir())
 
