@@ -1,13 +1,17 @@
-# Two commands are all the set-up: `make play` and `make test`. Both use one .venv, which is
-# made on first use and brought up to date whenever pyproject.toml changes.
+# Two commands are all the set-up: `make play` and `make test`. Both use one .venv, which is made on
+# first use and brought up to date when the locks in requirements/ change. `make play` installs what
+# the game needs; everything else adds the tools.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PLAYABLE := $(VENV)/.playable
 READY := $(VENV)/.ready
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+NPM := $(BIN)/python tools/node.py npm
 
-.PHONY: play test e2e lint types check format bench words clean
+.PHONY: play test e2e lint types check format bench words lock clean
 
-play: $(READY)
+play: $(PLAYABLE)
 	@$(BIN)/kamon serve --open
 
 test: $(READY) lint types check e2e
@@ -15,6 +19,7 @@ test: $(READY) lint types check e2e
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/lock.py --check
 
 types: $(READY) node_modules/.ready
 	$(BIN)/mypy
@@ -41,26 +46,38 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 bench: $(READY) chromium
-	$(BIN)/python -m pip install --quiet --group bench
+	$(INSTALL) --require-hashes --requirement requirements/bench.txt
 	for part in play engine opening levels web page pictures study; do $(BIN)/python -m bench.$$part || exit 1; done
 
 words: $(READY)
 	$(BIN)/python tools/words.py
 
+# The versions that are locked stay as they are where they can; `tools/lock.py --upgrade` renews them.
+lock: $(READY)
+	$(INSTALL) --requirement requirements/lock.txt
+	$(NPM) install --package-lock-only --silent
+	$(BIN)/python tools/lock.py
+
 clean:
 	rm -rf $(VENV) node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
-# The stamp is touched last, so an interrupted installation is simply done again.
-$(READY): pyproject.toml
+# A stamp is touched last, so an interrupted installation is simply done again. Everything comes from
+# the locks with its hash; the package itself is built by the backend that is locked.
+$(PLAYABLE): pyproject.toml requirements/run.txt requirements/build.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Kamon needs Python 3.11 or later; name one with: make PYTHON=python3.12 ..."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Setting up $(VENV) (about a minute, once) ..."
-	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --editable . --group dev
-	@touch $(READY)
+	@$(INSTALL) --require-hashes --requirement requirements/run.txt --requirement requirements/build.txt
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(READY): $(PLAYABLE) requirements/dev.txt
+	@echo "Installing the tools of the tests ..."
+	@$(INSTALL) --require-hashes --requirement requirements/dev.txt
+	@touch $@
 
 # Only the type check of the page needs Node: the machine's own, or the one from the Python wheel.
-node_modules/.ready: package.json $(READY)
-	@$(BIN)/python tools/node.py npm install --silent --no-audit --no-fund
+node_modules/.ready: package.json package-lock.json .npmrc $(READY)
+	@$(NPM) ci --silent --no-audit --no-fund
 	@touch $@

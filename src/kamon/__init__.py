@@ -34,7 +34,7 @@ from kamon.rules import By, Link, Outcome, check, legal_cells, legal_mask, outco
 from kamon.tokens import Token
 
 # Said here, and read from here when the package is built: asking for it would cost every start.
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "COSMOLUDO_2020",

@@ -9,14 +9,14 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
 from PIL import Image
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kamon import Layout, format_layout
 from kamon.render.palette import DARK, LIGHT
@@ -39,7 +39,7 @@ FULL = (
 PNG, SVG = "/api/picture.png", "/api/picture.svg"
 MEDIA = {
     PNG: "image/png",
-    SVG: "image/svg+xml",
+    SVG: "image/svg+xml; charset=utf-8",
     "/api/film.gif": "image/gif",
     "/api/film.webp": "image/webp",
     "/api/card.png": "image/png",
@@ -88,19 +88,40 @@ def painter() -> Iterator[Painter]:
     made.free.set()
 
 
-def server(drawer: object = None, budgets: Budgets | None = None) -> FastAPI:
+class Services:
+    """What of a server's services the pictures need."""
+
+    def __init__(self, drawer: object = None, budgets: Budgets | None = None) -> None:
+        self.budgets = budgets or Budgets(scale=1000)
+        self.studio = Studio()
+        if drawer is not None:
+            self.studio.worker = drawer  # type: ignore[assignment]
+
+    def spend(self, _: HTTPConnection, what: str, cost: float = 1.0) -> None:
+        self.budgets.spend("somebody", what, cost)
+
+
+def application() -> FastAPI:
     app = FastAPI()
-    app.include_router(pictures.router)
-    app.add_exception_handler(RoomError, _room_error)
-    app.add_exception_handler(RequestValidationError, _validation_error)
-    app.state.services = SimpleNamespace(budgets=budgets or Budgets(scale=1000))
-    if drawer is not None:
-        app.state.studio = Studio()
-        app.state.studio.worker = drawer
+    app.include_router(routes.router)
+    add_error_handlers(app)
     return app
 
 
-def client_of(app: FastAPI) -> httpx.AsyncClient:
+def server(drawer: object = None, budgets: Budgets | None = None) -> ASGIApp:
+    return with_services(application(), Services(drawer, budgets))
+
+
+def with_services(app: ASGIApp, services: Services) -> ASGIApp:
+    """Give every request what the start of a server gives it."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, "state": {"services": services}}, receive, send)
+
+    return serve
+
+
+def client_of(app: ASGIApp) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://kamon")
 
 
@@ -135,7 +156,7 @@ def refused(answer: httpx.Response, status: int, code: str) -> str:
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/json"
     said = answer.json()
-    assert set(said) <= {"code", "message", "retry"}
+    assert set(said) <= {"code", "message", "retry", "values", "defects", "line", "column"}
     assert said["code"] == code
     return str(said["message"])
 
@@ -314,7 +335,7 @@ async def test_what_cannot_be_wished_for_is_refused(
 async def test_every_question_is_paid_for_before_anything_is_done(
     painter: Painter, path: str
 ) -> None:
-    first = 1 + next((cost for kind, cost in DEAR.items() if path.endswith(kind)), 0)
+    first = 1 + next((cost for kind, cost in EXTRA_COST.items() if path.endswith(kind)), 0)
     app = server(painter, Budgets(lambda: 0.0, scale=(first + 1) / 120))
     async with client_of(app) as http:
         for _ in range(2):
@@ -340,7 +361,7 @@ async def test_other_pages_may_show_our_pictures(painter: Painter) -> None:
 
 
 def test_the_description_tells_what_comes() -> None:
-    for path, described in server().openapi()["paths"].items():
+    for path, described in application().openapi()["paths"].items():
         answers = described["get"]["responses"]
         assert list(answers["200"]["content"]) == [MEDIA[path]]
         for status in ("409", "422", "429"):
@@ -430,7 +451,7 @@ async def test_only_so_many_may_wait(painter: Painter) -> None:
     async with client_of(server(painter)) as http:
         waiting = [
             asyncio.create_task(http.get(PNG, params={"line": LINE, "width": width}))
-            for width in range(200, 200 + pictures.WAITING_LIMIT)
+            for width in range(200, 200 + module.WAITING_LIMIT)
         ]
         await until(lambda: bool(painter.asked))
         await asyncio.sleep(0.05)
@@ -461,7 +482,7 @@ async def test_who_goes_away_ends_nobody_elses_picture(painter: Painter) -> None
 async def test_a_failure_is_not_kept(painter: Painter) -> None:
     painter.failures = [RoomError("too-slow", "try again")]
     async with client_of(server(painter)) as http:
-        refused(await http.get(PNG, params={"line": LINE}), 409, "too-slow")
+        refused(await http.get(PNG, params={"line": LINE}), 503, "too-slow")
         assert (await http.get(PNG, params={"line": LINE})).status_code == 200
 
 
@@ -497,33 +518,43 @@ async def test_a_picture_that_takes_too_long_is_given_up(
     slow = worker.process
     assert slow is not None
     with monkeypatch.context() as patched:
-        patched.setattr(pictures, "TIME_LIMIT", 0.1)
+        patched.setattr(module, "TIME_LIMIT", 0.1)
         answer = await http.get("/api/film.gif", params={"line": FULL, "width": 401})
-        message = refused(answer, 409, "too-slow")
-    assert message == "the picture takes too long; try again"
+        message = refused(answer, 503, "too-slow")
+    assert message == "That takes too long. Try again later."
     assert not slow.is_alive()
     await seen(http, PNG, width=134)
 
 
 async def test_a_server_that_stops_takes_its_process_along() -> None:
-    app = server()
-    pictures.close(app)
-    async with client_of(app) as http:
+    services = Services()
+    studio = services.studio
+    async with client_of(with_services(application(), services)) as http:
         await seen(http, PNG)
-        studio = app.state.studio
         process = studio.worker.process
+        assert process is not None
         film = asyncio.create_task(http.get("/api/film.webp", params={"line": FULL}))
         await asyncio.sleep(0.1)
         started = time.monotonic()
-        pictures.close(app)
+        studio.close()
         assert not process.is_alive()
-        refused(await film, 409, "too-slow")
+        refused(await film, 503, "too-slow")
         assert time.monotonic() - started < 5
-        with pytest.raises(RoomError):
-            await studio.picture(Question("picture.png", LAYOUT))
-        # Whoever asks in the server's next life gets a studio of that life.
-        await seen(http, PNG)
-        pictures.close(app)
+
+
+async def test_a_studio_that_never_drew_can_be_closed() -> None:
+    studio = Studio()
+    studio.close()
+    assert studio.worker.process is None
+
+
+async def test_whoever_asks_a_studio_that_is_closed_is_refused() -> None:
+    studio = Studio()
+    studio.close()
+    with pytest.raises(ApiError) as caught:
+        await studio.picture(Question("picture.png", LAYOUT))
+    assert caught.value.code == "too-slow"
+    assert studio.worker.process is None
 
 
 async def test_the_process_is_less_favoured_than_we_are(
