@@ -4,26 +4,33 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+NODE := $(BIN)/python tools/node.py
+BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome check
 
-.PHONY: play test e2e lint types check format bench words clean
+.PHONY: play test e2e lint types check page format bench words clean
 
 play: $(READY)
 	@$(BIN)/kamon serve --open
 
-test: $(READY) lint types check e2e
+test: $(READY) lint types page check e2e
 
-lint: $(READY)
+lint: $(READY) node_modules/.ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIOME) --error-on-warnings
 
 types: $(READY) node_modules/.ready
 	$(BIN)/mypy
-	$(BIN)/python tools/node.py node_modules/typescript/bin/tsc --project tsconfig.json
+	$(NODE) node_modules/typescript/bin/tsc --project tsconfig.json
 
 # The engine is compiled once, before the tests share the cores and run into it all at the same time.
 check: $(READY)
 	@$(BIN)/python -c "from kamon.engine.solver import warm_up; warm_up()"
 	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-fail-under=100
+
+# Those modules of the page that need no browser.
+page: $(READY)
+	$(NODE) --import ./tests/page/setup.js --test tests/page/*.test.js
 
 # The page in a real browser, the server over real sockets, and thirty kills in mid-game.
 e2e: $(READY) chromium
@@ -36,9 +43,10 @@ chromium:
 		&& apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } \
 		|| { echo "The browser tests need Chromium: install Debian's package 'chromium'"; exit 1; }
 
-format: $(READY)
+format: $(READY) node_modules/.ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIOME) --write
 
 bench: $(READY) chromium
 	$(BIN)/python -m pip install --quiet --group bench
@@ -60,7 +68,7 @@ $(READY): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $(READY)
 
-# Only the type check of the page needs Node: the machine's own, or the one from the Python wheel.
+# Only the checks of the page need Node: the machine's own, or the one from the Python wheel.
 node_modules/.ready: package.json $(READY)
-	@$(BIN)/python tools/node.py npm install --silent --no-audit --no-fund
+	@$(NODE) npm install --silent --no-audit --no-fund
 	@touch $@
