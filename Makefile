@@ -7,28 +7,34 @@ BIN := $(VENV)/bin
 PLAYABLE := $(VENV)/.playable
 READY := $(VENV)/.ready
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-NPM := $(BIN)/python tools/node.py npm
+NODE := $(BIN)/python tools/node.py
+BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome check
 
-.PHONY: play test e2e lint types check format bench words lock clean
+.PHONY: play test e2e lint types check page format bench words lock clean
 
 play: $(PLAYABLE)
 	@$(BIN)/kamon serve --open
 
-test: $(READY) lint types check e2e
+test: $(READY) lint types page check e2e
 
-lint: $(READY)
+lint: $(READY) node_modules/.ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/lock.py --check
+	$(BIOME) --error-on-warnings
 
 types: $(READY) node_modules/.ready
 	$(BIN)/mypy
-	$(BIN)/python tools/node.py node_modules/typescript/bin/tsc --project tsconfig.json
+	$(NODE) node_modules/typescript/bin/tsc --project tsconfig.json
 
 # The engine is compiled once, before the tests share the cores and run into it all at the same time.
 check: $(READY)
 	@$(BIN)/python -c "from kamon.engine.solver import warm_up; warm_up()"
 	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-fail-under=100
+
+# Those modules of the page that need no browser.
+page: $(READY)
+	$(NODE) --import ./tests/page/setup.js --test tests/page/*.test.js
 
 # The page in a real browser, the server over real sockets, and thirty kills in mid-game.
 e2e: $(READY) chromium
@@ -41,9 +47,10 @@ chromium:
 		&& apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } \
 		|| { echo "The browser tests need Chromium: install Debian's package 'chromium'"; exit 1; }
 
-format: $(READY)
+format: $(READY) node_modules/.ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIOME) --write
 
 bench: $(READY) chromium
 	$(INSTALL) --require-hashes --requirement requirements/bench.txt
@@ -55,7 +62,7 @@ words: $(READY)
 # The versions that are locked stay as they are where they can; `tools/lock.py --upgrade` renews them.
 lock: $(READY)
 	$(INSTALL) --requirement requirements/lock.txt
-	$(NPM) install --package-lock-only --silent
+	$(NODE) npm install --package-lock-only --silent
 	$(BIN)/python tools/lock.py
 
 clean:
@@ -77,7 +84,7 @@ $(READY): $(PLAYABLE) requirements/dev.txt
 	@$(INSTALL) --require-hashes --requirement requirements/dev.txt
 	@touch $@
 
-# Only the type check of the page needs Node: the machine's own, or the one from the Python wheel.
+# Only the checks of the page need Node: the machine's own, or the one from the Python wheel.
 node_modules/.ready: package.json package-lock.json .npmrc $(READY)
-	@$(NPM) ci --silent --no-audit --no-fund
+	@$(NODE) npm ci --silent --no-audit --no-fund
 	@touch $@

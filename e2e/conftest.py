@@ -8,6 +8,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Locator,
     Page,
+    Route,
     StorageState,
     WebError,
     expect,
@@ -237,6 +239,21 @@ class Guest:
         return self.page.url
 
     # --- Behind the page ---
+
+    @contextmanager
+    def late(self, pattern: str) -> Iterator[None]:
+        """Hold the first answer back until the end of the block."""
+        held: list[Route] = []
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        self.page.route(pattern, hold, times=1)
+        yield
+        with self.page.expect_response(pattern):
+            held[0].continue_()
+        # Time to show it, if the page is going to.
+        self.page.wait_for_timeout(300)
 
     def ask(self, path: str, body: object = None) -> dict[str, Any]:
         """Ask the server as the page does, with its seat, but without loading a page."""

@@ -252,3 +252,14 @@ def test_a_phone_shows_text_board_and_answer_without_scrolling(guests: Guests, l
             assert box["x"] + box["width"] <= PHONE[0], (number, part)
             assert box["y"] + box["height"] <= PHONE[1], (number, part)
         assert guest.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+
+
+def test_a_step_that_comes_late_does_not_replace_a_newer_one(guest: Guest) -> None:
+    guest.page.add_init_script("localStorage.kamon ||= JSON.stringify({lesson: 3, learnt: 3})")
+    guest.go("/learn")
+    step = guest.page.get_by_text(f"Step 4 of {COUNT}")
+    with guest.late("**/api/lessons/2"):
+        guest.press("Back")
+        guest.press("Next")
+        expect(step).to_be_visible()
+    expect(step).to_be_visible()

@@ -22,6 +22,21 @@ COUNT_SOUNDS = """
         start.apply(this, when);
     };
 """
+# Reads a module and all that it imports at once, and names them.
+IMPORTS = """
+    async (entry) => {
+        const found = new Set();
+        const read = async (module) => {
+            const text = await (await fetch(module)).text();
+            for (const [, path] of text.matchAll(/(?:from|^import) "([^"]+)"/gm)) {
+                const imported = new URL(path, module).href;
+                if (!found.has(imported)) await read(found.add(imported) && imported);
+            }
+        };
+        await read(entry);
+        return [...found];
+    }
+"""
 BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
 
 
@@ -285,3 +300,22 @@ def test_pages_send_nothing_to_others_and_need_no_eval(guest: Guest) -> None:
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+# --- Modules ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_pages_preload_exactly_the_modules_that_they_import(guests: Guests, language: str) -> None:
+    guest = guests.come(locale=language)
+    game = guest.set_up("self")
+    for path in ("/", game, "/study", "/learn", "/games", "/rules", "/handover"):
+        guest.page.goto(guest.address + path, wait_until="networkidle")
+        preloaded = guest.page.eval_on_selector_all(
+            "link[rel=modulepreload]", "links => links.map(link => link.href)"
+        )
+        entry = guest.page.eval_on_selector("script[type=module]", "script => script.src")
+        imported = guest.page.evaluate(IMPORTS, entry)
+        if language == "de" and any(name.endswith("/words.js") for name in imported):
+            imported.append(entry.partition("/js/")[0] + "/words/de.js")
+        assert sorted(preloaded) == sorted(imported), path

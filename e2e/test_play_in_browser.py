@@ -247,6 +247,38 @@ def test_earlier_positions_can_be_looked_at(guest: Guest) -> None:
     guest.sees(CHAIN)
 
 
+def test_a_late_answer_does_not_replace_a_newer_position(guest: Guest) -> None:
+    guest.go(guest.set_up("self", CHAIN, seed=str(CHAIN_SEED)))
+    with guest.late("**/positions/14"):
+        guest.press("One move back")
+        guest.press("First position")
+        expect(guest.status).to_have_text("Before the first move")
+    expect(guest.status).to_have_text("Before the first move")
+    assert guest.stones() == {}
+
+
+def test_the_present_stays_when_an_earlier_position_comes_late(guest: Guest) -> None:
+    guest.go(guest.set_up("self", CHAIN, seed=str(CHAIN_SEED)))
+    guest.press("One move back")
+    expect(guest.status).to_have_text("After 14 placements")
+    with guest.late("**/positions/0"):
+        guest.press("First position")
+        guest.press("Now")
+        guest.sees(CHAIN)
+    guest.sees(CHAIN)
+
+
+def test_an_earlier_position_that_cannot_be_fetched_is_an_error_in_words(
+    guest: Guest, troubles: Troubles
+) -> None:
+    guest.go(guest.set_up("self", CHAIN, seed=str(CHAIN_SEED)))
+    troubles.expect("ERR_FAILED")
+    guest.page.route("**/positions/14", lambda route: route.abort())
+    guest.press("One move back")
+    expect(guest.alert).to_have_text("No connection to the server.")
+    guest.sees(CHAIN)
+
+
 # --- Two browsers ---------------------------------------------------------------------------
 
 

@@ -351,3 +351,16 @@ def test_axe_finds_nothing_and_a_phone_shows_the_board(
     guest.page.get_by_text("Open another position").click()
     assert audit(guest.page) == []
     assert guest.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+
+
+def test_a_record_that_is_read_late_does_not_replace_a_newer_one(guest: Guest) -> None:
+    guest.go("/study")
+    pasted = guest.page.locator("#pasted")
+    moves = guest.page.locator(".tree")
+    with guest.late("**/api/studies/read"):
+        pasted.fill(f"{BOARD} {CHAIN[0]}")
+        guest.press("Open")
+        pasted.fill(f"{BOARD} {CHAIN[0]} {CHAIN[1]}")
+        guest.press("Open")
+        expect(moves).to_contain_text(CHAIN[1])
+    expect(moves).to_contain_text(CHAIN[1])

@@ -24,7 +24,7 @@ _PYTHON = re.compile(r'\btranslate\(\s*\w+,\s*"((?:[^"\\]|\\.)*)"')
 def used_words() -> dict[str, list[str]]:
     """Return every text that the surfaces show, with the files that show it."""
     words: dict[str, list[str]] = {}
-    patterns = [("static/js/*.js", _SCRIPT), ("templates/*.html", _TEMPLATE), ("*.py", _PYTHON)]
+    patterns = [("static/js/**/*.js", _SCRIPT), ("templates/*.html", _TEMPLATE), ("*.py", _PYTHON)]
     for glob, pattern in patterns:
         for path in sorted(WEB.glob(glob)):
             for text in pattern.findall(path.read_text(encoding="utf-8")):

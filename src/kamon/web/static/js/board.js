@@ -1,134 +1,290 @@
 // The board, a self-contained element: <kamon-board>. It draws what it is told and knows no rules.
 //
-// Set `.board` (a board as the server tells it) and listen for "kamon-play" (detail.cell). Other
-// properties: `edition`, `playable` (may the visitor play now?), `assistance`, `values`, `coordinates`.
-import { html, nothing, render, svg } from "../vendor/lit-html.js";
+// Set `.board` (a board as the server sends it) and the other properties of `Shown`, call `update()`, and listen
+// for "kamon-play" and "kamon-refuse" (detail.cell): a cell was chosen that may or may not be played.
 import data from "../artwork.js";
+import { html, nothing, render, svg } from "../vendor/lit-html.js";
+import { CELL_NAMES, isNeutral, neighbour, rowsOf } from "./cells.js";
 import { t, tokenWords } from "./words.js";
 
 /** @typedef {import("./types").Board} Board */
 /** @typedef {import("./types").EditionName} EditionName */
+/** @typedef {import("./types").MoveMark} MoveMark */
+/**
+ * What a page sets.
+ * @typedef {object} Shown
+ * @property {Board | null} board
+ * @property {EditionName} edition
+ * @property {boolean} playable May the visitor play now?
+ * @property {import("./types").Assistance | null} assistance
+ * @property {Record<string, MoveMark>} values What is known of moves: a short text for the eye, words for the ear.
+ * @property {boolean} coordinates
+ * @property {string} label
+ * @property {string | null} resting The cell that the pointer or the keyboard is on.
+ * @property {string | null} landed The cell of a stone that has just been put down.
+ */
 
 const { artwork, editions, drawing } = /** @type {import("./types").Artwork} */ (data);
-const NAMES = Object.keys(drawing.centres);
-/** The cells in reading order, as `tokens` and `stones` have them. */
-export const CELL_NAMES = NAMES;
-const ROWS = [4, 5, 6, 7, 6, 5, 4];
 /** @type {("green"|"blue"|"yellow")[]} */
 const PAIRS = ["green", "blue", "yellow"];
+/** After so many milliseconds a tap does not play any more. */
+const LONG_TAP = 450;
+const LETTER = /^[a-g]$/iu;
 
-/** @param {number} corners @param {number} radius */
-const polygon = (corners, radius) =>
-  Array.from({ length: corners }, (_, at) => {
-    const angle = (2 * Math.PI * at) / corners;
-    return `${(radius * Math.sin(angle)).toFixed(1)},${(-radius * Math.cos(angle)).toFixed(1)}`;
-  }).join(" ");
-const HEX = { cell: polygon(6, 47), stone: polygon(6, 46), shine: polygon(6, 39), mark: polygon(6, 42), legal: polygon(6, 44) };
+// --- Drawings ------------------------------------------------------------------------------------
 
-/** The neighbours of a cell by the key that leads there. @param {string} name @param {KeyboardEvent} event */
-export function neighbour(name, event) {
-  const letter = name.charCodeAt(0), row = Number(name[1]);
-  /** @type {Record<string, [number, number]>} */
-  const steps = {
-    ArrowLeft: [-1, 0], ArrowRight: [1, 0],
-    ArrowUp: event.shiftKey ? [0, -1] : [-1, -1],
-    ArrowDown: event.shiftKey ? [0, 1] : [1, 1],
-  };
-  /** @type {Record<string, [number, number]>} */
-  const pad = { Numpad4: [-1, 0], Numpad6: [1, 0], Numpad7: [-1, -1], Numpad9: [0, -1], Numpad1: [0, 1], Numpad3: [1, 1] };
-  const step = steps[event.key] || pad[event.code];
-  if (!step) return null;
-  const other = String.fromCharCode(letter + step[0]) + (row + step[1]);
-  return NAMES.includes(other) ? other : name;
-}
+/** @param {number} radius @param {number} turns Clockwise from the top. */
+const pointAt = (radius, turns) => {
+  const angle = 2 * Math.PI * turns;
+  return `${(radius * Math.sin(angle)).toFixed(1)},${(-radius * Math.cos(angle)).toFixed(1)}`;
+};
 
-/** Draw one token around 0,0. @param {string} token @param {EditionName} name */
+/** @param {number} radius */
+const hexagon = (radius) => Array.from({ length: 6 }, (_, corner) => pointAt(radius, corner / 6)).join(" ");
+const HEX = { cell: hexagon(47), stone: hexagon(46), shine: hexagon(39), mark: hexagon(42), legal: hexagon(44) };
+
+/** Draw a token around 0,0. @param {string} token @param {EditionName} name */
 export function drawToken(token, name) {
   const edition = editions[name];
-  if (token === "--") return edition.lifts ? nothing : svg`<g class="blank"><circle r="29"/><circle r="22"/></g>`;
-  const [symbol, suit] = [token[0], token[1]];
+  if (isNeutral(token)) return edition.lifts ? nothing : svg`<g class="blank"><circle r="29"/><circle r="22"/></g>`;
+  const [symbol, suit] = token;
   const path = artwork[edition.symbols[symbol]];
   if (!edition.lifts)
     return svg`<g class="suit-${suit}"><path class="ground" d=${drawing.enclosures[suit]}/>
       <path class="symbol" fill-rule="evenodd" d=${path} transform="scale(${drawing.scales[suit]})"/></g>`;
   const [scale, places] = drawing.pips[suit];
   return svg`<g class="sign-${symbol}"><circle class="tile" r="33"/>${places.map(
-    ([x, y]) => svg`<path class="symbol" fill-rule="evenodd" d=${path} transform="translate(${x} ${y}) scale(${scale})"/>`,
+    ([x, y]) => svg`<path class="symbol" fill-rule="evenodd" d=${path}
+      transform="translate(${x} ${y}) scale(${scale})"/>`,
   )}</g>`;
 }
 
-/** One token as a small picture of its own. @param {string} token @param {EditionName} name */
-export const tokenPicture = (token, name) =>
-  html`<svg class="token" viewBox="-43 -43 86 86" role="img" aria-label=${tokenWords(token, name)}>${drawToken(token, name)}</svg>`;
+/** A token as a small picture of its own. @param {string} token @param {EditionName} name */
+export const tokenPicture = (token, name) => html`<svg class="token" viewBox="-43 -43 86 86" role="img"
+  aria-label=${tokenWords(token, name)}>${drawToken(token, name)}</svg>`;
+
+/** @param {number} index @param {EditionName} name */
+function drawEdgeMark(index, name) {
+  const edition = editions[name];
+  if (edition.lifts) {
+    const animal = artwork[edition.edges[PAIRS[index % 3]]];
+    return svg`<circle class="medal" r="19"/>
+      <path class="animal" fill-rule="evenodd" d=${animal} transform="scale(.27)"/>`;
+  }
+  const count = (index % 3) + 1;
+  const lozenges = Array.from(
+    { length: count },
+    (_, at) => svg`<path class="lozenge" d="M${(at - (count - 1) / 2) * 22},-6l8,6-8,6-8-6Z"/>`,
+  );
+  return svg`<g transform="rotate(${60 * index})">${lozenges}</g>`;
+}
 
 /** @param {number} index @param {EditionName} name @param {boolean} joined */
 function drawEdge(index, name, joined) {
-  const pair = PAIRS[index % 3];
   const [inner, outer] = drawing.frame;
-  const at = (/** @type {number} */ radius, /** @type {number} */ corner) =>
-    `${(radius * Math.cos((Math.PI * corner) / 3)).toFixed(1)},${(radius * Math.sin((Math.PI * corner) / 3)).toFixed(1)}`;
-  const start = index - 2, end = index - 1, middle = (start + end) / 2;
-  const points = [at(inner, start), at(outer, start), at(outer, end), at(inner, end)].join(" ");
-  const [x, y] = at(((inner + outer) / 2) * Math.cos(Math.PI / 6), middle).split(",");
-  const count = (index % 3) + 1;
-  const mark = editions[name].lifts
-    ? svg`<circle class="medal" r="19"/><path class="animal" fill-rule="evenodd" d=${artwork[editions[name].edges[pair]]} transform="scale(.27)"/>`
-    : svg`<g transform="rotate(${middle * 60 + 90})">${Array.from({ length: count }, (_, i) =>
-        svg`<path class="lozenge" d="M${(i - (count - 1) / 2) * 22},-6l8,6-8,6-8-6Z"/>`)}</g>`;
-  return svg`<g class="edge ${pair} ${joined ? "joined" : ""}"><polygon points=${points}/><g transform="translate(${x} ${y})">${mark}</g></g>`;
+  const [start, middle, end] = [(index - 0.5) / 6, index / 6, (index + 0.5) / 6];
+  const points = [pointAt(inner, start), pointAt(outer, start), pointAt(outer, end), pointAt(inner, end)];
+  const place = pointAt(((inner + outer) / 2) * Math.cos(Math.PI / 6), middle);
+  return svg`<g class="edge ${PAIRS[index % 3]} ${joined ? "joined" : ""}"><polygon points=${points.join(" ")}/>
+    <g transform="translate(${place})">${drawEdgeMark(index, name)}</g></g>`;
 }
 
 /** @param {string[]} chain @param {boolean} closed */
 function drawChain(chain, closed) {
-  const d = "M" + chain.map((cell) => drawing.centres[cell].join(",")).join("L") + (closed ? "Z" : "");
+  const d = `M${chain.map((cell) => drawing.centres[cell].join(",")).join("L")}${closed ? "Z" : ""}`;
   return svg`<path class="chain under" d=${d}/><path class="chain" d=${d}/>`;
 }
 
-/** What is known of a move, for the eye: above the cells, because those are told by their own words. @param {string} cell @param {import("./types").MoveMark} mark */
-function drawMark(cell, mark) {
+/** What is known of a move; the label of the cell has it in words. @param {[string, MoveMark]} entry */
+function drawValue([cell, mark]) {
   const [x, y] = drawing.centres[cell];
-  return svg`<g class="value ${mark.kind} ${mark.best ? "best" : ""}" transform="translate(${x} ${y + 31})"><rect x="-21" y="-12" width="42" height="24" rx="12"/><text y="6">${mark.text}</text></g>`;
+  return svg`<g class="value ${mark.kind} ${mark.best ? "best" : ""}" transform="translate(${x} ${y + 31})">
+    <rect x="-21" y="-12" width="42" height="24" rx="12"/><text y="6">${mark.text}</text></g>`;
 }
 
-/** So many milliseconds make a tap a look. */
-const LOOK = 450;
+/** The pile beside the board of 2007, the token to match on top. @param {Board} board @param {EditionName} name */
+function drawPile(board, name) {
+  const below = Math.min(4, [...board.stones].filter((sign) => sign !== ".").length - 1);
+  const [x, y] = drawing.pile;
+  return svg`<g class="pile" transform="translate(${x} ${y})"><circle class="shade" cy="18" r="42"/>
+    ${Array.from({ length: below }, (_, at) => svg`<circle class="tile" cy=${4 * (below - at)} r="33"/>`)}
+    ${drawToken(board.need ?? "--", name)}</g>`;
+}
 
+/** @param {"black" | "white"} side @param {string} token @param {EditionName} name */
+const drawStone = (side, token, name) =>
+  editions[name].lifts
+    ? svg`<g class="pawn ${side}"><path d=${drawing.pawn}/><ellipse cy="-5" rx="14" ry="5"/>
+        <circle cy="-20" r="13"/></g>`
+    : svg`<g class="stone ${side}"><polygon points=${HEX.stone}/><polygon class="shine" points=${HEX.shine}/>
+        <g transform="scale(.74)">${drawToken(token, name)}</g></g>`;
+
+/** @param {string} token @param {EditionName} name */
+const drawFreeToken = (token, name) =>
+  svg`${
+    editions[name].lifts && !isNeutral(token) ? svg`<path class="pad" d=${drawing.pad}/>` : nothing
+  }${drawToken(token, name)}`;
+
+/** @param {EditionName} name */
+const drawLastMark = (name) =>
+  editions[name].lifts
+    ? svg`<circle class="mark-pawn" r="43"/>`
+    : svg`<polygon class="mark-last under" points=${HEX.mark}/><polygon class="mark-last" points=${HEX.mark}/>`;
+
+// --- What there is to know of one cell -----------------------------------------------------------
+
+/** The cells of the chains and the ring that win. @param {Board} board */
+const proofCells = ({ outcome }) => (outcome ? [...outcome.links.flatMap((link) => link.chain), ...outcome.ring] : []);
+
+/** @param {Shown} shown @param {string} name */
+function cellState(shown, name) {
+  const board = /** @type {Board} */ (shown.board);
+  const at = CELL_NAMES.indexOf(name);
+  const stone = board.stones[at];
+  const legal = shown.playable && board.legal.includes(name);
+  const { threats = [], losing = [], winning = [] } = shown.assistance ?? {};
+  return {
+    name,
+    token: board.tokens[at],
+    side: /** @type {"black" | "white" | null} */ ({ x: "black", o: "white" }[stone] ?? null),
+    legal,
+    last: name === board.last,
+    landed: name === shown.landed,
+    resting: legal && name === shown.resting,
+    /** Could it be played in reply to the move that is looked at? */
+    reply: Boolean(shown.playable && shown.resting && board.replies[shown.resting]?.includes(name)),
+    replies: legal ? board.replies[name] : undefined,
+    threat: stone === "." && threats.includes(name),
+    losing: legal && losing.includes(name),
+    winning: legal && winning.includes(name),
+    proof: proofCells(board).includes(name),
+    enclosed: board.outcome?.enclosed.includes(name) ?? false,
+  };
+}
+
+/** @typedef {ReturnType<typeof cellState>} CellState */
+
+/** @type {("legal" | "last" | "landed" | "enclosed" | "reply" | "resting" | "threat" | "losing" | "winning")[]} */
+const CLASSES = ["legal", "last", "landed", "enclosed", "reply", "resting", "threat", "losing", "winning"];
+
+/** @param {CellState} cell @param {boolean} playable */
+const cellClasses = (cell, playable) =>
+  ["cell", playable && !cell.legal && !cell.side ? "dim" : "", ...CLASSES.filter((name) => cell[name])].join(" ");
+
+/** @param {CellState} cell @param {EditionName} edition @param {MoveMark | undefined} value */
+function cellWords(cell, edition, value) {
+  const replies = cell.replies?.length
+    ? t("then your opponent may play: {cells}", { cells: cell.replies.join(" ") })
+    : t("then your opponent has nothing to play");
+  const parts = [
+    cell.name,
+    cell.side === "black" && t("black stone"),
+    cell.side === "white" && t("white stone"),
+    isNeutral(cell.token) ? t("neutral, nobody may play here") : tokenWords(cell.token, edition),
+    cell.last && t("last move"),
+    value?.words,
+    cell.legal && t("you may play here"),
+    cell.replies && replies,
+    cell.winning && t("wins at once"),
+    cell.losing && t("loses at once"),
+    cell.threat && t("threatened by your opponent"),
+    cell.proof && t("part of the win"),
+    cell.enclosed && t("enclosed"),
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+
+// --- The element ---------------------------------------------------------------------------------
+
+/** @implements {Shown} */
 export class KamonBoard extends HTMLElement {
-  constructor() {
-    super();
-    /** @type {Board | null} */ this.board = null;
-    /** @type {EditionName} */ this.edition = "2020";
-    /** @type {boolean} */ this.playable = false;
-    /** @type {import("./types").Assistance | null} */ this.assistance = null;
-    /** What is known of moves: a short text for the eye, words for the ear. @type {Record<string, import("./types").MoveMark>} */ this.values = {};
-    this.coordinates = false;
-    this.label = "";
-    /** The cell that the keyboard is on. */ this.cursor = "d4";
-    /** @type {string | null} */ this.resting = null;
-    this.typed = "";
-    /** @type {string | null} */ this.landed = null;
-    /** When a finger came down, in milliseconds; 0 for whatever is no finger. */ this.touched = 0;
-  }
+  /** @type {Board | null} */
+  board = null;
+  /** @type {EditionName} */
+  edition = "2020";
+  playable = false;
+  /** @type {Shown["assistance"]} */
+  assistance = null;
+  /** @type {Shown["values"]} */
+  values = {};
+  coordinates = false;
+  label = "";
+  /** @type {string | null} */
+  resting = null;
+  /** @type {string | null} */
+  landed = null;
+  /** The cell that the keyboard is on. */
+  #cursor = "d4";
+  /** The letter of a cell that is being typed. */
+  #typed = "";
+  /** When a finger came down, in milliseconds; 0 for other pointers. */
+  #touched = 0;
 
   connectedCallback() {
-    this.onkeydown = (/** @type {KeyboardEvent} */ event) => this.#key(event);
+    this.onkeydown = (/** @type {KeyboardEvent} */ event) => this.#onKey(event);
     this.onpointerleave = () => this.#rest(null);
-    this.onpointerdown = (/** @type {PointerEvent} */ event) => { this.touched = event.pointerType === "touch" ? Date.now() : 0; };
+    this.onpointerdown = (/** @type {PointerEvent} */ event) => {
+      this.#touched = event.pointerType === "touch" ? Date.now() : 0;
+    };
     this.update();
-  }
-
-  /** A tap plays. A finger that rests on a cell looks at what the move would allow, and plays nothing. @param {string} cell */
-  #press(cell) {
-    this.cursor = cell;
-    const looked = this.touched && Date.now() - this.touched > LOOK;
-    this.touched = 0;
-    if (!looked) this.#play(cell);
   }
 
   /** Show what the properties say now. */
   update() {
-    if (!this.board || !this.isConnected) return;
-    render(this.#draw(this.board), this);
+    if (this.board && this.isConnected) render(this.#draw(this.board), this);
+  }
+
+  /** @param {string} cell */
+  focusCell(cell) {
+    this.#cursor = cell;
+    this.update();
+    const element = this.querySelector(`[data-cell="${cell}"]`);
+    if (element instanceof SVGElement) element.focus();
+  }
+
+  // --- Events ---
+
+  /** A tap plays. A finger that stays on a cell only shows what the move would allow. @param {string} cell */
+  #onClick(cell) {
+    this.#cursor = cell;
+    const looked = this.#touched && Date.now() - this.#touched > LONG_TAP;
+    this.#touched = 0;
+    if (!looked) this.#play(cell);
+  }
+
+  /** @param {string} cell */
+  #onFocus(cell) {
+    this.#cursor = cell;
+    this.#rest(cell);
+  }
+
+  /** A finger that stays on a cell should not open the browser's menu. @param {Event} event */
+  #onContextMenu(event) {
+    if (this.#touched) event.preventDefault();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = neighbour(this.#cursor, event);
+    if (next) {
+      event.preventDefault();
+      this.focusCell(next);
+    } else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.#play(this.#cursor);
+    } else if (event.key === "Escape") this.#rest(null);
+    else if (LETTER.test(event.key)) this.#typed = event.key.toLowerCase();
+    else if (this.#typed && CELL_NAMES.includes(this.#typed + event.key)) {
+      this.focusCell(this.#typed + event.key);
+      this.#typed = "";
+    }
+  }
+
+  /** @param {string} cell */
+  #play(cell) {
+    const kind = this.playable && this.board?.legal.includes(cell) ? "kamon-play" : "kamon-refuse";
+    this.dispatchEvent(new CustomEvent(kind, { detail: { cell }, bubbles: true }));
   }
 
   /** @param {string | null} cell */
@@ -136,138 +292,52 @@ export class KamonBoard extends HTMLElement {
     if (this.resting === cell) return;
     this.resting = cell;
     this.update();
-    this.dispatchEvent(new CustomEvent("kamon-rest", { detail: { cell } }));
   }
 
-  /** @param {string} cell */
-  #play(cell) {
-    if (this.playable && this.board?.legal.includes(cell))
-      this.dispatchEvent(new CustomEvent("kamon-play", { detail: { cell }, bubbles: true }));
-    else this.dispatchEvent(new CustomEvent("kamon-refuse", { detail: { cell }, bubbles: true }));
-  }
-
-  /** @param {string} cell */
-  focusCell(cell) {
-    this.cursor = cell;
-    this.update();
-    const element = this.querySelector(`[data-cell="${cell}"]`);
-    if (element instanceof SVGElement) element.focus();
-  }
-
-  /** @param {KeyboardEvent} event */
-  #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const next = neighbour(this.cursor, event);
-    if (next) {
-      event.preventDefault();
-      this.focusCell(next);
-    } else if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      this.#play(this.cursor);
-    } else if (event.key === "Escape") {
-      this.#rest(null);
-    } else if (/^[a-gA-G]$/.test(event.key)) {
-      this.typed = event.key.toLowerCase();
-    } else if (/^[1-7]$/.test(event.key) && this.typed && NAMES.includes(this.typed + event.key)) {
-      this.focusCell(this.typed + event.key);
-      this.typed = "";
-    }
-  }
+  // --- Drawing ---
 
   /** @param {Board} board */
   #draw(board) {
-    const joined = new Set((board.outcome?.links ?? []).map((link) => link.colour));
-    const [x, y, width, height] = drawing.view;
-    let start = 0;
-    const rows = ROWS.map((length, row) => {
-      const cells = NAMES.slice(start, start + length);
-      start += length;
-      return svg`<g role="row" aria-rowindex=${row + 1}>${cells.map((name) => this.#cell(board, name))}</g>`;
-    });
-    const lifts = editions[this.edition].lifts;
-    return html`<svg class="board edition-${this.edition} ${this.playable ? "playable" : ""} ${board.outcome ? "ended" : ""}"
-        viewBox="${x} ${y} ${width} ${height}" role="grid" aria-label=${this.label || t("Board")} aria-rowcount="7">
-      <g aria-hidden="true">${Array.from({ length: 6 }, (_, i) => drawEdge(i, this.edition, joined.has(PAIRS[i % 3])))}</g>
-      ${rows}
+    const { outcome } = board;
+    const links = outcome?.links ?? [];
+    const joined = new Set(links.map((link) => link.colour));
+    const edges = Array.from({ length: 6 }, (_, at) => drawEdge(at, this.edition, joined.has(PAIRS[at % 3])));
+    const classes = `board edition-${this.edition} ${this.playable ? "playable" : ""} ${outcome ? "ended" : ""}`;
+    return html`<svg class=${classes} viewBox=${drawing.view.join(" ")} role="grid"
+        aria-label=${this.label || t("Board")} aria-rowcount="7">
+      <g aria-hidden="true">${edges}</g>
+      ${rowsOf(CELL_NAMES).map(
+        (names, row) => svg`<g role="row" aria-rowindex=${row + 1}>${names.map((name) => this.#drawCell(name))}</g>`,
+      )}
       <g aria-hidden="true">
-        ${(board.outcome?.links ?? []).map((link) => drawChain(link.chain, false))}
-        ${board.outcome?.ring.length ? drawChain(board.outcome.ring, true) : nothing}
-        ${lifts && board.need ? this.#pile(board) : nothing}
-        ${Object.entries(this.values).map(([cell, mark]) => drawMark(cell, mark))}
+        ${links.map((link) => drawChain(link.chain, false))}
+        ${outcome?.ring.length ? drawChain(outcome.ring, true) : nothing}
+        ${editions[this.edition].lifts && board.need ? drawPile(board, this.edition) : nothing}
+        ${Object.entries(this.values).map(drawValue)}
       </g></svg>`;
   }
 
-  /** @param {Board} board */
-  #pile(board) {
-    const below = Math.min(4, [...board.stones].filter((sign) => sign !== ".").length - 1);
-    const [x, y] = drawing.pile;
-    return svg`<g class="pile" transform="translate(${x} ${y})"><circle class="shade" cy="18" r="42"/>
-      ${Array.from({ length: below }, (_, i) => svg`<circle class="tile" cy=${4 * (below - i)} r="33"/>`)}
-      ${drawToken(board.need ?? "--", this.edition)}</g>`;
-  }
-
-  /** @param {Board} board @param {string} name */
-  #cell(board, name) {
-    const index = NAMES.indexOf(name);
-    const stone = board.stones[index], token = board.tokens[index];
-    const legal = this.playable && board.legal.includes(name);
-    const lifts = editions[this.edition].lifts;
-    const reply = this.playable && this.resting && board.replies[this.resting]?.includes(name);
-    const classes = [
-      "cell",
-      legal ? "legal" : "",
-      this.playable && !legal && stone === "." ? "dim" : "",
-      name === board.last ? "last" : "",
-      name === this.landed ? "landed" : "",
-      board.outcome?.enclosed.includes(name) ? "enclosed" : "",
-      reply ? "reply" : "",
-      name === this.resting && legal ? "resting" : "",
-      this.assistance?.threats.includes(name) && stone === "." ? "threat" : "",
-      legal && this.assistance?.losing.includes(name) ? "losing" : "",
-      legal && this.assistance?.winning.includes(name) ? "winning" : "",
-    ].join(" ");
-    const [x, y] = drawing.centres[name];
-    const side = stone === "x" ? "black" : "white";
-    const content =
-      stone === "."
-        ? svg`${lifts && token !== "--" ? svg`<path class="pad" d=${drawing.pad}/>` : nothing}${drawToken(token, this.edition)}`
-        : lifts
-          ? svg`<g class="pawn ${side}"><path d=${drawing.pawn}/><ellipse cy="-5" rx="14" ry="5"/><circle cy="-20" r="13"/></g>`
-          : svg`<g class="stone ${side}"><polygon points=${HEX.stone}/><polygon class="shine" points=${HEX.shine}/>
-              <g transform="scale(.74)">${drawToken(token, this.edition)}</g></g>`;
-    return svg`<g class=${classes} data-cell=${name} role="gridcell" tabindex=${this.ariaHidden === "true" ? nothing : name === this.cursor ? 0 : -1}
-        transform="translate(${x} ${y})" aria-label=${this.#say(board, name, stone, token, legal)}
-        @click=${() => this.#press(name)} @contextmenu=${(/** @type {Event} */ event) => { if (this.touched) event.preventDefault(); }}
-        @pointerenter=${() => this.#rest(name)} @focus=${() => { this.cursor = name; this.#rest(name); }}>
+  /** @param {string} name */
+  #drawCell(name) {
+    const cell = cellState(this, name);
+    const { edition } = this;
+    // A board that screen readers do not see is not for the keyboard either.
+    const tabindex = this.ariaHidden === "true" ? nothing : Number(name === this.#cursor) - 1;
+    const content = cell.side ? drawStone(cell.side, cell.token, edition) : drawFreeToken(cell.token, edition);
+    return svg`<g class=${cellClasses(cell, this.playable)} data-cell=${name} role="gridcell" tabindex=${tabindex}
+        transform="translate(${drawing.centres[name].join(" ")})"
+        aria-label=${cellWords(cell, edition, this.values[name])}
+        @click=${() => this.#onClick(name)} @contextmenu=${(/** @type {Event} */ event) => this.#onContextMenu(event)}
+        @pointerenter=${() => this.#rest(name)} @focus=${() => this.#onFocus(name)}>
       <polygon class="ground" points=${HEX.cell}/>
       <g class="content">${content}</g>
-      ${legal ? svg`<polygon class="mark-legal" points=${HEX.legal}/>` : nothing}
-      ${reply ? svg`<circle class="mark-reply" r="40"/>` : nothing}
-      ${name === board.last ? (lifts ? svg`<circle class="mark-pawn" r="43"/>` : svg`<polygon class="mark-last under" points=${HEX.mark}/><polygon class="mark-last" points=${HEX.mark}/>`) : nothing}
-      ${this.assistance?.threats.includes(name) && stone === "." ? svg`<path class="mark-threat" d="M-9,-44L0,-30L9,-44Z"/>` : nothing}
-      ${legal && this.assistance?.losing.includes(name) ? svg`<path class="mark-losing" d="M-12,-12L12,12M12,-12L-12,12"/>` : nothing}
+      ${cell.legal ? svg`<polygon class="mark-legal" points=${HEX.legal}/>` : nothing}
+      ${cell.reply ? svg`<circle class="mark-reply" r="40"/>` : nothing}
+      ${cell.last ? drawLastMark(edition) : nothing}
+      ${cell.threat ? svg`<path class="mark-threat" d="M-9,-44L0,-30L9,-44Z"/>` : nothing}
+      ${cell.losing ? svg`<path class="mark-losing" d="M-12,-12L12,12M12,-12L-12,12"/>` : nothing}
       ${this.coordinates ? svg`<text class="coordinate" y="-27">${name}</text>` : nothing}
       <polygon class="focus" points=${HEX.cell}/></g>`;
-  }
-
-  /** @param {Board} board @param {string} name @param {string} stone @param {string} token @param {boolean} legal */
-  #say(board, name, stone, token, legal) {
-    const parts = [name];
-    if (stone === "x") parts.push(t("black stone"));
-    if (stone === "o") parts.push(t("white stone"));
-    parts.push(token === "--" ? t("neutral, nobody may play here") : tokenWords(token, this.edition));
-    if (name === board.last) parts.push(t("last move"));
-    if (this.values[name]) parts.push(this.values[name].words);
-    if (legal) parts.push(t("you may play here"));
-    const replies = legal ? board.replies[name] : null;
-    if (replies) parts.push(replies.length ? t("then your opponent may play: {cells}", { cells: replies.join(" ") }) : t("then your opponent has nothing to play"));
-    if (legal && this.assistance?.winning.includes(name)) parts.push(t("wins at once"));
-    if (legal && this.assistance?.losing.includes(name)) parts.push(t("loses at once"));
-    if (this.assistance?.threats.includes(name) && stone === ".") parts.push(t("threatened by your opponent"));
-    if (board.outcome?.ring.includes(name) || board.outcome?.links.some((link) => link.chain.includes(name)))
-      parts.push(t("part of the win"));
-    if (board.outcome?.enclosed.includes(name)) parts.push(t("enclosed"));
-    return parts.join(", ");
   }
 }
 

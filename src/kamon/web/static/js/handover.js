@@ -1,16 +1,14 @@
-// Take over a seat: the secret stands behind the # of the address, which no server ever sees.
+// Take over a seat: the secret stands behind the # of the address, which browsers never send to a server.
 import { html, render } from "../vendor/lit-html.js";
-import { ask, errorWords } from "./shell.js";
-import { t } from "./words.js";
+import { ask } from "./server.js";
+import { emptyRoot } from "./shell.js";
+import { errorWords, t } from "./words.js";
 
-const root = /** @type {HTMLElement} */ (document.getElementById("handover"));
-root.replaceChildren();
+const root = emptyRoot("handover");
 const token = location.hash.slice(1);
 history.replaceState(null, "", location.pathname);
 
-render(html`<p>${t("Play on with this device?")}</p><button type="button" class="primary" @click=${take}>${t("Take over the seat")}</button>`, root);
-
-async function take() {
+async function takeOver() {
   try {
     const { game } = await ask("/api/handover", { token });
     location.href = `/game/${game}`;
@@ -18,3 +16,9 @@ async function take() {
     render(html`<p class="error" role="alert">${errorWords(/** @type {any} */ (error))}</p>`, root);
   }
 }
+
+render(
+  html`<p>${t("Play on with this device?")}</p>
+    <button type="button" class="primary" @click=${takeOver}>${t("Take over the seat")}</button>`,
+  root,
+);

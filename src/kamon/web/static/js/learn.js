@@ -1,22 +1,22 @@
 // The tutorial: small boards on which one plays, with an answer to every try.
 import { html, nothing, render } from "../vendor/lit-html.js";
-import { CELL_NAMES, tokenPicture } from "./board.js";
-import { ask, errorWords, onPreferences, prefer, preferences } from "./shell.js";
-import { play as playSound } from "./sound.js";
-import { needWords, t, tokenWords } from "./words.js";
+import { CELL_NAMES } from "./cells.js";
+import { boardIn, button, errorLine, needToMatch, playSound, showBoard } from "./parts.js";
+import { ask, Latest } from "./server.js";
+import { announce, emptyRoot, onPreferences, prefer, preferences } from "./shell.js";
+import { errorWords, needWords, t, tokenWords } from "./words.js";
 
 /** @typedef {import("./types").Board} Board */
 /** @typedef {import("./types").Lesson} Lesson */
-/** @typedef {import("./board.js").KamonBoard} KamonBoard */
-
-const root = /** @type {HTMLElement} */ (document.getElementById("learn"));
-root.replaceChildren();
-const live = /** @type {HTMLElement} */ (document.getElementById("live"));
 
 // Long enough to see the stone and then the answer, short enough not to wait for them.
-const STONE_TIME = 900, LOOK_TIME = 2600;
+const STONE_TIME = 900;
+const LOOK_TIME = 2600;
+/** After so many wrong tries help is offered. */
 const TRIES_ALONE = 2;
 
+const root = emptyRoot("learn");
+const lessons = new Latest();
 /** @type {Lesson | null} */
 let lesson = null;
 /** What is said about the last try, in the words of the edition. @type {{good: boolean, say: () => string} | null} */
@@ -25,97 +25,123 @@ let answer = null;
 let shown = null;
 /** A right cell that the learner has asked for. @type {string | null} */
 let hint = null;
-let wrong = 0;
+let wrongTries = 0;
 let error = "";
 let busy = false;
-/** @type {number | undefined} */
+/** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 
 /** @param {string} text @param {Board} board @param {Board | null} [after] */
-const filled = (text, board, after) => t(text, {
-  need: board.need ? needWords(board.need, preferences.edition) : "",
-  cells: after ? after.legal.join(" ") : "",
-});
+const filled = (text, board, after) =>
+  t(text, {
+    need: board.need ? needWords(board.need, preferences.edition) : "",
+    cells: after ? after.legal.join(" ") : "",
+  });
 
-/** Tell it aloud, even if it was the last thing said. @param {string[]} sentences */
-const announce = (...sentences) => live.replaceChildren(sentences.filter(Boolean).join(" "));
+// --- Steps ---------------------------------------------------------------------------------------
 
-/** @param {number} number @returns {Promise<void>} */
-async function open(number) {
+/** @param {number} number @returns {Promise<boolean>} Is it shown? */
+function open(number) {
   clearTimeout(timer);
-  try {
-    lesson = /** @type {Lesson} */ (await ask(`/api/lessons/${number}`));
-    error = "";
-  } catch (problem) {
-    // What a browser has kept may be a step that there is no more.
-    if (!lesson && number !== 1) return open(1);
-    error = errorWords(/** @type {any} */ (problem));
-    return update();
-  }
-  answer = hint = null;
-  wrong = 0;
-  takeBack();
-  announce(filled(lesson.text, lesson.board));
+  return lessons.show(ask(`/api/lessons/${number}`), begin, (problem) => {
+    // A browser may have stored the number of a step that does not exist any more.
+    if (!lesson && number !== 1) open(1);
+    else showError(problem);
+  });
 }
 
-/** Go to another step, and let those who listen hear its title first. @param {number} number */
+/** @param {Lesson} step */
+function begin(step) {
+  lesson = step;
+  answer = null;
+  hint = null;
+  wrongTries = 0;
+  error = "";
+  takeBack();
+  announce(filled(step.text, step.board));
+}
+
+/** Go to another step; screen readers start at its title. @param {number} number */
 async function turnTo(number) {
   prefer({ lesson: number });
-  await open(number);
-  root.querySelector("h2")?.focus();
+  if (await open(number)) root.querySelector("h2")?.focus();
 }
 
-/** @param {string} cell */
-function attempt(cell) {
-  if (!lesson || answer?.good || shown?.cell === cell) return;
-  clearTimeout(timer);
-  shown = hint = null;
-  const result = lesson.tries[cell];
-  const { board } = lesson;
-  answer = { good: result.good, say: () => filled(result.why, board, result.board) };
-  if (result.board) put({ cell, board: result.board, marked: result.why.includes("{cells}") });
-  if (result.good) return succeed();
-  wrong += 1;
-  if (result.after) showReply(cell, result.after);
-  else if (result.board) timer = setTimeout(takeBack, LOOK_TIME);
-  const replied = result.reply ? t("{player} has played {cell}: {token}.", { player: t("White"), cell: result.reply, token: wordsAt(result.reply) }) : "";
-  announce(replied, answer.say());
+/** @param {any} problem */
+function showError(problem) {
+  error = errorWords(problem);
   update();
 }
 
-/** @param {string} cell */
-const wordsAt = (cell) => lesson ? tokenWords(lesson.board.tokens[CELL_NAMES.indexOf(cell)], preferences.edition) : "";
+// --- Tries ---------------------------------------------------------------------------------------
 
-/** Put a stone down. @param {NonNullable<typeof shown>} stone */
-function put(stone) {
-  shown = stone;
-  const element = boardElement();
-  if (element) element.landed = stone.board.last;
-  if (preferences.sound) playSound("stone");
+/** @param {string} cell */
+function onTry(cell) {
+  if (!lesson || answer?.good || shown?.cell === cell) return;
+  clearTimeout(timer);
+  shown = null;
+  hint = null;
+  const result = lesson.tries[cell];
+  const { board } = lesson;
+  answer = { good: result.good, say: () => filled(result.why, board, result.board) };
+  if (result.board) putStone({ cell, board: result.board, marked: result.why.includes("{cells}") });
+  if (result.good) succeed(lesson);
+  else fail(cell, result);
 }
 
-/** Let White answer after a moment; those who want no movement see the end of it at once. @param {string} cell @param {Board} after */
+/** @param {string} cell @param {import("./types").LessonTry} result */
+function fail(cell, result) {
+  wrongTries += 1;
+  if (result.after) showReply(cell, result.after);
+  else if (result.board) timer = setTimeout(takeBack, LOOK_TIME);
+  announce(`${replyWords(result.reply)} ${answer?.say()}`.trim());
+  update();
+}
+
+/** @param {string | null} cell */
+const replyWords = (cell) =>
+  cell ? t("{player} has played {cell}: {token}.", { player: t("White"), cell, token: wordsAt(cell) }) : "";
+
+/** @param {string} cell */
+const wordsAt = (cell) =>
+  lesson ? tokenWords(lesson.board.tokens[CELL_NAMES.indexOf(cell)], preferences.edition) : "";
+
+/** @param {NonNullable<typeof shown>} stone */
+function putStone(stone) {
+  shown = stone;
+  const element = boardIn(root);
+  if (element) element.landed = stone.board.last;
+  playSound("stone");
+}
+
+/**
+ * Let White answer after a moment, or at once for those who want no movement.
+ * @param {string} cell @param {Board} after
+ */
 function showReply(cell, after) {
   const still = !preferences.motion || matchMedia("(prefers-reduced-motion: reduce)").matches;
-  timer = setTimeout(() => {
-    put({ cell, board: after });
-    update();
-    timer = setTimeout(takeBack, LOOK_TIME);
-  }, still ? 0 : STONE_TIME);
+  timer = setTimeout(
+    () => {
+      putStone({ cell, board: after });
+      update();
+      timer = setTimeout(takeBack, LOOK_TIME);
+    },
+    still ? 0 : STONE_TIME,
+  );
 }
 
 function takeBack() {
   shown = null;
-  const element = boardElement();
+  const element = boardIn(root);
   if (element) element.landed = null;
   update();
 }
 
-function succeed() {
-  if (!lesson) return;
-  prefer({ learnt: Math.max(lesson.number, preferences.learnt), lesson: Math.min(lesson.number + 1, lesson.count) });
-  if (preferences.sound && shown?.board.outcome) playSound("end");
-  announce(lesson.done);
+/** @param {Lesson} step */
+function succeed(step) {
+  prefer({ learnt: Math.max(step.number, preferences.learnt), lesson: Math.min(step.number + 1, step.count) });
+  if (shown?.board.outcome) playSound("end");
+  announce(step.done);
   update();
   /** @type {HTMLElement | null} */ (root.querySelector("button.primary"))?.focus();
 }
@@ -132,7 +158,7 @@ function help() {
   answer = { good: false, say: () => t("Try {cell}: {token}.", { cell, token: wordsAt(cell) }) };
   update();
   announce(answer.say());
-  boardElement()?.focusCell(cell);
+  boardIn(root)?.focusCell(cell);
 }
 
 async function startGame() {
@@ -144,77 +170,84 @@ async function startGame() {
     location.href = `/game/${game.id}`;
   } catch (problem) {
     busy = false;
-    error = errorWords(/** @type {any} */ (problem));
-    update();
+    showError(problem);
   }
 }
 
-const boardElement = () => /** @type {KamonBoard | null} */ (root.querySelector("kamon-board"));
-
-/** @param {Lesson} step */
-function progress(step) {
-  const place = t("Step {n} of {count}", { n: step.number, count: step.count });
-  return html`<p class="progress"><span class="small">${place}</span><span class="dots" aria-hidden="true">${Array.from({ length: step.count }, (_, at) =>
-    html`<i class="${at + 1 === step.number ? "here" : ""} ${at < preferences.learnt ? "learnt" : ""}"></i>`)}</span></p>`;
-}
-
-/** @param {Lesson} step */
-function need(step) {
-  if (!step.board.need || answer?.good) return nothing;
-  return html`<div class="need"><div class="need-token">${tokenPicture(step.board.need, preferences.edition)}</div>
-    <p><span class="small">${t("To match")}</span><br><strong>${needWords(step.board.need, preferences.edition)}</strong></p></div>`;
-}
-
-/** @param {Lesson} step */
-function buttons(step) {
-  const last = step.number === step.count, learnt = step.number <= preferences.learnt;
-  return html`<div class="row">
-    ${learnt && !last ? html`<button type="button" class="primary" @click=${() => turnTo(step.number + 1)}>${t("Next")}</button>` : nothing}
-    ${learnt && last ? html`<button type="button" class="primary" ?disabled=${busy} @click=${startGame}>${t("Play your first game")}</button>` : nothing}
-    ${wrong >= TRIES_ALONE && !answer?.good && !hint ? html`<button type="button" @click=${help}>${t("Show me")}</button>` : nothing}
-    ${step.number > 1 ? html`<button type="button" class="quiet" @click=${() => turnTo(step.number - 1)}>${t("Back")}</button>` : nothing}
-    ${learnt && last ? html`<button type="button" class="quiet" @click=${() => turnTo(1)}>${t("Start again")}</button>` : nothing}
-  </div>`;
-}
+// --- What is shown -------------------------------------------------------------------------------
 
 function update() {
   if (!lesson) {
-    if (error) render(html`<p class="error" role="alert">${error}</p>`, root);
+    if (error) render(errorLine(error), root);
     return;
   }
-  render(html`
-    <header class="lesson">${progress(lesson)}<h2 tabindex="-1">${lesson.title}</h2><p>${filled(lesson.text, lesson.board)}</p></header>
-    <section class="table" aria-label=${t("Board")}>
-      <kamon-board></kamon-board>
-      <div class="player black"><span class="chip black" aria-hidden="true"></span><span class="who">${t("You play Black.")}</span></div>
-    </section>
-    <aside class="panel">
-      ${error ? html`<p class="error" role="alert">${error}</p>` : nothing}
-      ${need(lesson)}
-      ${answer ? html`<p class="answer ${answer.good ? "good" : hint ? "hint" : "wrong"}">${answer.say()}</p>` : nothing}
-      ${buttons(lesson)}
-    </aside>`, root);
-  showBoard(lesson);
+  render(page(lesson), root);
+  drawBoard(lesson);
 }
 
 /** @param {Lesson} step */
-function showBoard(step) {
-  const element = boardElement();
-  if (!element) return;
-  if (!element.dataset.ready) {
-    element.dataset.ready = "yes";
+const page = (step) => html`
+  <header class="lesson">${progress(step)}<h2 tabindex="-1">${step.title}</h2>
+    <p>${filled(step.text, step.board)}</p></header>
+  <section class="table" aria-label=${t("Board")}>
+    <kamon-board></kamon-board>
+    <div class="player black"><span class="chip black" aria-hidden="true"></span>
+      <span class="who">${t("You play Black.")}</span></div>
+  </section>
+  <aside class="panel">
+    ${errorLine(error)}
+    ${step.board.need && !answer?.good ? needToMatch(step.board.need) : nothing}
+    ${answer ? html`<p class="answer ${answerKind(answer.good)}">${answer.say()}</p>` : nothing}
+    ${buttons(step)}
+  </aside>`;
+
+/** @param {boolean} good */
+function answerKind(good) {
+  if (good) return "good";
+  return hint ? "hint" : "wrong";
+}
+
+/** @param {Lesson} step */
+function progress({ number, count }) {
+  const dots = Array.from({ length: count }, (_, at) => {
+    const classes = `${at + 1 === number ? "here" : ""} ${at < preferences.learnt ? "learnt" : ""}`;
+    return html`<i class=${classes}></i>`;
+  });
+  return html`<p class="progress"><span class="small">${t("Step {n} of {count}", { n: number, count })}</span
+    ><span class="dots" aria-hidden="true">${dots}</span></p>`;
+}
+
+/** @param {Lesson} step */
+function buttons({ number, count }) {
+  const last = number === count;
+  const learnt = number <= preferences.learnt;
+  const needsHelp = wrongTries >= TRIES_ALONE && !answer?.good && !hint;
+  return html`<div class="row">
+    ${learnt && !last ? button(t("Next"), () => turnTo(number + 1), "primary") : nothing}
+    ${learnt && last ? firstGameButton() : nothing}
+    ${needsHelp ? button(t("Show me"), help, "") : nothing}
+    ${number > 1 ? button(t("Back"), () => turnTo(number - 1)) : nothing}
+    ${learnt && last ? button(t("Start again"), () => turnTo(1)) : nothing}
+  </div>`;
+}
+
+const firstGameButton = () => html`<button type="button" class="primary" ?disabled=${busy}
+  @click=${startGame}>${t("Play your first game")}</button>`;
+
+/** @param {Lesson} step */
+function drawBoard(step) {
+  showBoard(
+    boardIn(root),
+    {
+      board: shown?.board ?? (hint ? { ...step.board, legal: [hint], replies: {} } : step.board),
+      coordinates: preferences.coordinates,
+      // After a try the marks would be White's: they are shown only where that is what was wrong.
+      playable: shown ? Boolean(shown.marked) : step.marked || hint !== null,
+      assistance: { threats: shown ? [] : step.threats, losing: [], winning: [] },
+    },
     // What may be played is a part of the question, so every cell is a try.
-    for (const kind of ["kamon-play", "kamon-refuse"])
-      element.addEventListener(kind, (event) => attempt(/** @type {CustomEvent<{cell: string}>} */ (event).detail.cell));
-  }
-  element.board = shown?.board ?? (hint ? { ...step.board, legal: [hint], replies: {} } : step.board);
-  element.edition = preferences.edition;
-  element.coordinates = preferences.coordinates;
-  // After a try marks would be White's: they are shown where that is what was wrong.
-  element.playable = shown ? !!shown.marked : step.marked || !!hint;
-  element.assistance = { threats: shown ? [] : step.threats, losing: [], winning: [] };
-  element.label = t("Board");
-  element.update();
+    { "kamon-play": onTry, "kamon-refuse": onTry },
+  );
 }
 
 onPreferences(update);

@@ -1,2 +1,2 @@
-// A page that is not there has the settings like every other.
+// The page for an unknown address: it has the settings like every other page, and nothing else.
 import "./shell.js";

@@ -1,12 +1,12 @@
 // The rules: printed by a button, and in the edition that the settings ask for.
 import { onPreferences, preferences } from "./shell.js";
 
-/** @param {string} edition */
-const addressOf = (edition) => `/rules?edition=${edition}`;
+/** @param {string} wished */
+const addressOf = (wished) => `/rules?edition=${wished}`;
 
 let edition = preferences.edition;
 const shown = document.querySelector(".rules")?.getAttribute("data-edition");
-// An address that names an edition is taken at its word.
+// An address that names an edition shows it, whatever the settings say.
 if (!new URLSearchParams(location.search).has("edition") && edition !== shown) location.replace(addressOf(edition));
 
 onPreferences(() => {
@@ -15,4 +15,4 @@ onPreferences(() => {
   location.assign(addressOf(edition));
 });
 
-document.getElementById("print")?.addEventListener("click", () => window.print());
+document.getElementById("print")?.addEventListener("click", () => globalThis.print());

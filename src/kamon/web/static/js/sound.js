@@ -1,4 +1,7 @@
-// A soft sound, made on the spot: a stone that lands on wood, and a chord at the end.
+// Soft sounds, made without files: a stone that lands on wood, and a chord at the end.
+
+/** In hertz: c, e, g. */
+const CHORD = [262, 330, 392];
 /** @type {AudioContext | null} */
 let context = null;
 
@@ -6,7 +9,8 @@ let context = null;
 function tone(pitch, length, loudness, delay = 0) {
   context ??= new AudioContext();
   const start = context.currentTime + delay;
-  const oscillator = context.createOscillator(), gain = context.createGain();
+  const oscillator = context.createOscillator();
+  const gain = context.createGain();
   oscillator.type = "triangle";
   oscillator.frequency.setValueAtTime(pitch, start);
   oscillator.frequency.exponentialRampToValueAtTime(pitch * 0.6, start + length);
@@ -21,8 +25,8 @@ function tone(pitch, length, loudness, delay = 0) {
 export function play(what) {
   try {
     if (what === "stone") tone(420, 0.12, 0.12);
-    else [262, 330, 392].forEach((pitch, index) => tone(pitch, 0.9, 0.06, index * 0.09));
+    else for (const [index, pitch] of CHORD.entries()) tone(pitch, 0.9, 0.06, index * 0.09);
   } catch {
-    // Without sound the game goes on.
+    // The game goes on without it.
   }
 }

@@ -2,7 +2,10 @@
 export type Side = "black" | "white";
 export type EditionName = "2020" | "2007";
 
-export interface Link { colour: "green" | "blue" | "yellow"; chain: string[] }
+export interface Link {
+  colour: "green" | "blue" | "yellow";
+  chain: string[];
+}
 export interface Outcome {
   winner: Side | null;
   by: string[];
@@ -21,8 +24,16 @@ export interface Board {
   replies: Record<string, string[]>;
   outcome: Outcome | null;
 }
-export interface Seat { kind: "open" | "person" | "computer"; name: string; level: number }
-export interface Assistance { threats: string[]; losing: string[]; winning: string[] }
+export interface Seat {
+  kind: "open" | "person" | "computer";
+  name: string;
+  level: number;
+}
+export interface Assistance {
+  threats: string[];
+  losing: string[];
+  winning: string[];
+}
 export interface RoomView {
   id: string;
   number: number;
@@ -44,21 +55,85 @@ export interface RoomView {
   clock: { control: string; black: number; white: number; running: Side | null };
   assistance?: Assistance | null;
 }
-export interface MoveMark { kind: "win" | "draw" | "loss" | "open"; text: string; words: string; best: boolean }
-/** A move of a study, and what follows it, the main continuation first. */
-export interface Branch { move: string; comment: string; glyphs: number[]; clock?: number | null; children: Branch[] }
-export interface Study { start: string; title: string; comment: string; children: Branch[]; tags?: Record<string, string>; end?: { winner: Side | null; by: string; after: number } | null }
-export interface MoveValue { move: string; value: "win" | "draw" | "loss" | null; distance: number | null; estimate: number | null }
-export interface Insight { line: string; value: MoveValue["value"]; moves: MoveValue[]; pv: string[]; nodes: number; done: boolean; spent: boolean }
-export interface Turn {
-  ply: number; move: string; before: MoveValue["value"]; after: MoveValue["value"];
-  estimate: number | null; best_estimate: number | null; lost: number; doubtful: boolean;
-  better: string | null; quickest: boolean; line: string[]; leaves: string[]; ends: string | null; shortened: number | null;
+export interface MoveMark {
+  kind: "win" | "draw" | "loss" | "open";
+  text: string;
+  words: string;
+  best: boolean;
 }
-export interface Story { kind: "mistake" | "flawless" | "proven" | "off-board" | "open" | "empty"; winner: Side | null; ply: number | null }
-export interface Review { line: string; story: Story; moments: number[]; turns: Turn[]; accuracy: Record<Side, number | null>; done: boolean }
-export interface GameEvent { number: number; at: number; kind: string; [key: string]: unknown }
-export interface StudySummary { id: string; title: string; updated: number; moves: number; board: Summary["board"] }
+/** A move of a study, and what follows it, the main continuation first. */
+export interface Branch {
+  move: string;
+  comment: string;
+  glyphs: number[];
+  clock?: number | null;
+  children: Branch[];
+}
+export interface Study {
+  start: string;
+  title: string;
+  comment: string;
+  children: Branch[];
+  tags?: Record<string, string>;
+  end?: { winner: Side | null; by: string; after: number } | null;
+}
+export interface MoveValue {
+  move: string;
+  value: "win" | "draw" | "loss" | null;
+  distance: number | null;
+  estimate: number | null;
+}
+export interface Insight {
+  line: string;
+  value: MoveValue["value"];
+  moves: MoveValue[];
+  pv: string[];
+  nodes: number;
+  done: boolean;
+  spent: boolean;
+}
+export interface Turn {
+  ply: number;
+  move: string;
+  before: MoveValue["value"];
+  after: MoveValue["value"];
+  estimate: number | null;
+  best_estimate: number | null;
+  lost: number;
+  doubtful: boolean;
+  better: string | null;
+  quickest: boolean;
+  line: string[];
+  leaves: string[];
+  ends: string | null;
+  shortened: number | null;
+}
+export interface Story {
+  kind: "mistake" | "flawless" | "proven" | "off-board" | "open" | "empty";
+  winner: Side | null;
+  ply: number | null;
+}
+export interface Review {
+  line: string;
+  story: Story;
+  moments: number[];
+  turns: Turn[];
+  accuracy: Record<Side, number | null>;
+  done: boolean;
+}
+export interface GameEvent {
+  number: number;
+  at: number;
+  kind: string;
+  [key: string]: unknown;
+}
+export interface StudySummary {
+  id: string;
+  title: string;
+  updated: number;
+  moves: number;
+  board: Summary["board"];
+}
 export interface Summary {
   id: string;
   status: RoomView["status"];
@@ -97,7 +172,13 @@ export interface Artwork {
     pile: [number, number];
   };
 }
-export interface LessonTry { good: boolean; why: string; board: Board | null; reply: string | null; after: Board | null }
+export interface LessonTry {
+  good: boolean;
+  why: string;
+  board: Board | null;
+  reply: string | null;
+  after: Board | null;
+}
 export interface Lesson {
   number: number;
   count: number;

@@ -1,39 +1,238 @@
-// Words in the visitor's language. The English text is the key; {names} are filled in.
+// Texts in the visitor's language. The English text is the key; {names} are filled in.
 import data from "../artwork.js";
+import { CELL_NAMES, isNeutral } from "./cells.js";
 
-const language = document.documentElement.lang || "en";
+/** @typedef {import("./types").Board} Board */
+/** @typedef {import("./types").EditionName} EditionName */
+/** @typedef {import("./types").RoomView} RoomView */
+/** @typedef {import("./types").Seat} Seat */
+/** @typedef {import("./types").Side} Side */
+
+const { editions, levels, descriptions } = /** @type {import("./types").Artwork} */ (data);
+// Outside a browser, where the tests run, everything is said in English.
+const language = globalThis.document?.documentElement.lang || "en";
 /** @type {Record<string, string>} */
 const words = language === "en" ? {} : (await import(`../words/${language}.js`)).default;
 
+const PLACEHOLDER = /\{(?<name>\w+)\}/gu;
+
 /** @param {string} text @param {Record<string, string | number>} [values] */
 export function t(text, values = {}) {
-  return (words[text] ?? text).replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+  return (words[text] ?? text).replace(PLACEHOLDER, (whole, name) => String(values[name] ?? whole));
 }
 
-/** Say a token in words. @param {string} token @param {import("./types").EditionName} name */
-export function tokenWords(token, name) {
-  if (token === "--") return t("neutral");
-  const edition = /** @type {import("./types").Artwork} */ (data).editions[name];
-  const symbol = t(edition.symbols[token[0]]), suit = t(edition.suits[token[1]]);
-  return edition.lifts ? t("{sign} × {count}", { sign: symbol, count: token[1] }) : t("{symbol}, {colour}", { symbol, colour: suit });
+// --- Tokens and levels ---------------------------------------------------------------------------
+
+/** @param {string} token @param {EditionName} edition */
+export function tokenWords(token, edition) {
+  if (isNeutral(token)) return t("neutral");
+  const { symbols, suits, lifts } = editions[edition];
+  const symbol = t(symbols[token[0]]);
+  return lifts
+    ? t("{sign} × {count}", { sign: symbol, count: token[1] })
+    : t("{symbol}, {colour}", { symbol, colour: t(suits[token[1]]) });
 }
 
-/** Say what matches a token. @param {string} token @param {import("./types").EditionName} name */
-export function needWords(token, name) {
-  const edition = /** @type {import("./types").Artwork} */ (data).editions[name];
-  const symbol = t(edition.symbols[token[0]]), suit = t(edition.suits[token[1]]);
-  return edition.lifts
+/** Say what matches a token. @param {string} token @param {EditionName} edition */
+export function needWords(token, edition) {
+  const { symbols, suits, lifts } = editions[edition];
+  const symbol = t(symbols[token[0]]);
+  return lifts
     ? t("the sign {sign}, or any sign × {count}", { sign: symbol, count: token[1] })
-    : t("symbol {symbol}, or colour {colour}", { symbol, colour: suit });
+    : t("symbol {symbol}, or colour {colour}", { symbol, colour: t(suits[token[1]]) });
 }
 
-/** The name of a level. @param {number} level */
-export const levelName = (level) => t(/** @type {import("./types").Artwork} */ (data).levels[level - 1]);
+/** @param {number} level */
+export const levelName = (level) => t(levels[level - 1]);
 
-/** How many levels there are. */
-export const levelCount = () => /** @type {import("./types").Artwork} */ (data).levels.length;
+/** @param {number} level */
+export const levelDescription = (level) => t(descriptions[level - 1]);
 
-/** What a level is like. @param {number} level */
-export const levelDescription = (level) => t(/** @type {import("./types").Artwork} */ (data).descriptions[level - 1]);
+export const LEVEL_COUNT = levels.length;
 
-export { language };
+// --- Times ---------------------------------------------------------------------------------------
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Time left, as on a clock. @param {number} milliseconds */
+export function timeWords(milliseconds) {
+  const seconds = Math.ceil(milliseconds / 1000);
+  if (seconds >= 2 * DAY) return t("{n} days", { n: Math.floor(seconds / DAY) });
+  const parts = [Math.floor(seconds / HOUR), Math.floor(seconds / MINUTE) % 60, seconds % 60];
+  const [first, ...others] = parts[0] ? parts : parts.slice(1);
+  return [first, ...others.map((part) => String(part).padStart(2, "0"))].join(":");
+}
+
+/** @param {string} control */
+export function controlWords(control) {
+  if (control === "-") return t("no clock");
+  if (control.startsWith("1/")) {
+    const days = Math.round(Number(control.slice(2)) / DAY);
+    return days === 1 ? t("one day a move") : t("{n} days a move", { n: days });
+  }
+  const [initial, increment] = control.split("+").map(Number);
+  return t("{minutes} min + {seconds} s", { minutes: initial / MINUTE, seconds: increment });
+}
+
+// --- Players and results -------------------------------------------------------------------------
+
+/** @param {Side} side @returns {Side} */
+export const otherSide = (side) => (side === "black" ? "white" : "black");
+
+/** @param {Side} side */
+export const sideWords = (side) => (side === "black" ? t("Black") : t("White"));
+
+/** @param {Side | null} side */
+export const toPlayWords = (side) => (side === "white" ? t("White to play.") : t("Black to play."));
+
+/** Say who sits there, as far as the seat tells. @param {Seat} seat */
+export function seatWords(seat) {
+  if (seat.kind === "open") return t("waiting for an opponent");
+  if (seat.kind === "person") return seat.name;
+  return t("Computer, level {n} ({name})", { n: seat.level, name: levelName(seat.level) });
+}
+
+/** @param {RoomView} room @param {Side} side */
+export function playerWords(room, side) {
+  const seat = room.seats[side];
+  if (seat.kind === "person" && room.shared) return sideWords(side);
+  return seatWords(seat) || (room.you.includes(side) ? t("You") : t("Somebody"));
+}
+
+/** Say how a game has ended. @param {Side | null} winner @param {string} by Several ways are joined by "+". */
+export function endWords(winner, by) {
+  if (!winner)
+    return by === "agreement" ? t("A draw by agreement.") : t("A draw: every token is covered and nobody has won.");
+  const names = { winner: sideWords(winner), loser: sideWords(otherSide(winner)) };
+  /** @type {Record<string, string>} */
+  const ways = {
+    connection: t("{winner} wins by linking two opposite sides.", names),
+    loop: t("{winner} wins by closing a loop.", names),
+    "connection+loop": t("{winner} wins by a link and a loop at once.", names),
+    block: t("{winner} wins: {loser} has nothing to play.", names),
+    resignation: t("{winner} wins: {loser} has resigned.", names),
+    time: t("{winner} wins: {loser} has run out of time.", names),
+  };
+  return ways[by] ?? by;
+}
+
+/** Say how the board itself has ended the game, or whose turn it is. @param {Board} board */
+export const boardWords = ({ outcome, turn }) =>
+  outcome ? endWords(outcome.winner, outcome.by.join("+")) : toPlayWords(turn);
+
+/** Name the cells that prove how a game has ended. @param {Board} board @param {EditionName} edition */
+export function proofWords({ outcome }, edition) {
+  if (!outcome) return "";
+  const parts = outcome.links.map((link) => t("Link: {cells}.", { cells: link.chain.join(" ") }));
+  if (outcome.ring.length) {
+    const cells = { cells: outcome.ring.join(" "), inside: outcome.enclosed.join(" ") };
+    parts.push(t("Ring: {cells}. It holds {inside}.", cells));
+  }
+  if (outcome.needed) {
+    const need = needWords(outcome.needed.symbol + outcome.needed.suit, edition);
+    parts.push(t("No free token matches: {need}.", { need }));
+  }
+  return parts.join(" ");
+}
+
+// --- One game ------------------------------------------------------------------------------------
+
+/** Say how a game stands. @param {RoomView} room @param {boolean} compiling Is the engine being compiled? */
+export function statusWords(room, compiling) {
+  if (room.status === "waiting")
+    return room.you.length ? t("Waiting for an opponent.") : t("This game waits for an opponent.");
+  if (room.status === "aborted") return t("The game was aborted.");
+  if (room.status === "over") return room.result ? endWords(room.result.winner, room.result.by) : "";
+  const turn = room.board.turn ?? "black";
+  if (room.shared) return toPlayWords(turn);
+  if (room.you.includes(turn)) return t("Your turn.");
+  if (room.seats[turn].kind !== "computer") return t("{player} to play.", { player: sideWords(turn) });
+  return compiling
+    ? t("The engine is being prepared, once on this server. It takes about 15 seconds …")
+    : t("The computer is thinking …");
+}
+
+/** Is it the turn of somebody at this browser? @param {RoomView} room */
+export const isMyTurn = (room) =>
+  room.status === "playing" && room.board.turn !== null && room.you.includes(room.board.turn);
+
+/** The events that change the game; an offer is an alert of its own. */
+const TOLD = ["moved", "takenback", "joined", "ended", "aborted"];
+
+/**
+ * Say aloud what has happened in a game, and what can be done now; nothing, if nothing has changed.
+ * @param {RoomView} room @param {string[]} kinds Of the events. @param {EditionName} edition @param {boolean} compiling
+ */
+export function newsWords(room, kinds, edition, compiling) {
+  if (!kinds.some((kind) => TOLD.includes(kind))) return "";
+  const { last, need, legal } = room.board;
+  const parts = [];
+  if (kinds.includes("takenback")) parts.push(t("Moves were taken back."));
+  if (last && kinds.includes("moved")) {
+    const player = sideWords(room.moves.length % 2 ? "black" : "white");
+    const token = tokenWords(need ?? "--", edition);
+    parts.push(t("{player} has played {cell}: {token}.", { player, cell: last, token }));
+  }
+  parts.push(statusWords(room, compiling));
+  if (room.status !== "playing") parts.push(proofWords(room.board, edition));
+  if (isMyTurn(room)) {
+    parts.push(
+      need ? t("To match: {need}.", { need: needWords(need, edition) }) : t("Begin on the border, not on a corner."),
+      t("You may play: {cells}.", { cells: legal.join(" ") }),
+    );
+  }
+  return parts.filter(Boolean).join(" ");
+}
+
+/** Say why a cell cannot be played. @param {Board} board @param {string} cell @param {EditionName} edition */
+export function refusalWords(board, cell, edition) {
+  const at = CELL_NAMES.indexOf(cell);
+  if (board.stones[at] !== ".") return t("{cell} is taken.", { cell });
+  if (isNeutral(board.tokens[at])) return t("Nobody may play on the neutral cell.");
+  if (!board.need) return t("Begin on the border, not on a corner.");
+  return t("{cell} cannot be played. You need {need}.", { cell, need: needWords(board.need, edition) });
+}
+
+// --- Errors --------------------------------------------------------------------------------------
+
+/** @param {{code?: string, message?: string, retry?: number}} error */
+export function errorWords(error) {
+  /** @type {Record<string, string>} */
+  const known = {
+    "not-your-turn": t("It is not your turn."),
+    "not-your-seat": t("You are watching this game and have no seat in it."),
+    "illegal-move": t("That cell cannot be played now."),
+    "game-over": t("The game is over."),
+    "not-started": t("The game waits for an opponent."),
+    "not-over": t("The game is not over yet."),
+    "seat-taken": t("Both seats are taken. You can watch."),
+    "own-game": t("You have a seat in this game already."),
+    stale: t("The game has gone on in the meantime. Look at the board again."),
+    "cannot-abort": t("A game can be aborted only before the second move."),
+    "cannot-claim": t("Your opponent has not been away for two minutes."),
+    "no-offer": t("There is no offer to answer any more."),
+    "no-draw": t("The computer plays on."),
+    "offered-already": t("You have offered that already."),
+    "nothing-to-take-back": t("There is no move of yours to take back."),
+    rematched: t("The next game is set up already."),
+    "no-such-game": t("There is no such game."),
+    "no-such-study": t("There is no such study."),
+    "not-your-study": t("This study is somebody else’s. Keep a copy of your own."),
+    "engine-failed": t("The engine has failed. Try again."),
+    "too-slow": t("That takes too long. Try again later."),
+    // Only the server's own words say which tokens are wrong.
+    "bad-layout": t("That is not a board of 37 tokens.") + (error.message ? ` (${error.message})` : ""),
+    "bad-handover": t("This link has been used already, or is too old."),
+    "no-handover": t("A game at one screen stays on that screen."),
+    "bad-secret": t("Please allow cookies for this page: they hold your seat."),
+    "bad-origin": t("This can only be done from our own page."),
+    "too-many": t("Too much at once. Try again in {seconds} seconds.", { seconds: error.retry ?? 5 }),
+    storage: t("The server cannot save anything at the moment. Nothing has changed."),
+    "too-large": t("That is too long."),
+    offline: t("No connection to the server."),
+  };
+  const what = error.message || error.code || "?";
+  return known[error.code ?? ""] ?? t("Something went wrong: {what}", { what });
+}

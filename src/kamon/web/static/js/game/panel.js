@@ -1,0 +1,208 @@
+// What is shown around the board of a game: the players, what to match, what can be done, and the moves.
+import { html, nothing } from "../../vendor/lit-html.js";
+import { addressField, button, checkbox, moveButton, needToMatch, stepButtons } from "../parts.js";
+import { prefer, preferences } from "../shell.js";
+import { otherSide, playerWords, sideWords, t, timeWords } from "../words.js";
+
+/** @typedef {import("../types").RoomView} RoomView */
+/** @typedef {import("../types").Side} Side */
+/** @typedef {import("../game.js").Table} Table */
+/** @typedef {import("../game.js").Doing} Doing */
+
+/** With less time than this, in milliseconds, a clock is shown as running short. */
+const SHORT_TIME = 20_000;
+/** After so many milliseconds without a connection, the opponent has left. */
+const LEFT_FOR_GOOD = 120_000;
+
+// --- The players ---------------------------------------------------------------------------------
+
+/** @param {Table} table @param {Side} side */
+export function player(table, side) {
+  const { room } = table;
+  const turn = room.status === "playing" && room.board.turn === side;
+  const away = isAway(room, side) ? html` <small>${t("away")}</small>` : nothing;
+  const crown = html`<span class="crown">${t("winner")}</span>`;
+  return html`<div class="player ${side} ${turn ? "turn" : ""}"><span class="chip ${side}" aria-hidden="true"></span>
+    <span class="who">${playerWords(room, side)}${away}</span>
+    ${room.result?.winner === side ? crown : nothing}${clock(table, side)}</div>`;
+}
+
+/** @param {RoomView} room @param {Side} side */
+const isAway = (room, side) =>
+  room.status === "playing" && room.seats[side].kind === "person" && !room.shared && !room.present[side];
+
+/** @param {Table} table @param {Side} side */
+function clock({ room, received }, side) {
+  if (room.clock.control === "-") return nothing;
+  const running = room.clock.running === side;
+  const left = Math.max(0, room.clock[side] - (running ? Date.now() - received : 0));
+  return html`<span class="clock ${running ? "running" : ""} ${left < SHORT_TIME ? "short" : ""}" role="timer"
+    aria-label=${t("Time of {side}", { side: sideWords(side) })}>${timeWords(left)}</span>`;
+}
+
+// --- What to match -------------------------------------------------------------------------------
+
+/** @param {Table} table */
+export function need({ room, looking }) {
+  const board = looking?.board ?? room.board;
+  if (board.outcome || (room.status !== "playing" && !looking)) return nothing;
+  if (board.need) return needToMatch(board.need);
+  return html`<div class="need"><p>${t("Black begins on the border, not on a corner.")}</p></div>`;
+}
+
+// --- What can be done ----------------------------------------------------------------------------
+
+/** @param {Table} table @param {Doing} doing */
+export function actions(table, doing) {
+  const { room } = table;
+  const seated = room.you.length > 0;
+  if (room.status === "waiting") return seated ? invitation(table, doing) : sitDown(doing);
+  if (!seated) return html`<p class="note">${t("You are watching.")}</p>`;
+  return room.status === "playing" ? actionsInPlay(table, doing) : actionsAfterwards(room, doing);
+}
+
+/** @param {Doing} doing */
+function sitDown({ act }) {
+  const join = () => act("join", { name: preferences.name });
+  return html`<div class="row">${button(t("Sit down and play"), join, "primary")}</div>`;
+}
+
+/** @param {Table} table @param {Doing} doing */
+function invitation(table, doing) {
+  const shown = {
+    address: `${location.origin}/game/${table.room.id}`,
+    label: t("Address of the game"),
+    copied: table.copied,
+    kind: "",
+  };
+  return html`<div class="invite"><p>${t("Send this address to your opponent:")}</p>
+    ${addressField(shown, doing.copied)}
+    ${qrCode(`/api/games/${table.room.id}/invitation.svg`)}</div>
+    <div class="row">${abortButton(table, doing)}</div>`;
+}
+
+/** @param {string} source */
+const qrCode = (source) =>
+  html`<img class="qr" src=${source} alt=${t("QR code of the address")} width="180" height="180">`;
+
+/** @param {Table} table @param {Doing} doing */
+function actionsInPlay(table, doing) {
+  const { room } = table;
+  const againstComputer = !room.shared && Object.values(room.seats).some((seat) => seat.kind === "computer");
+  const mayOfferDraw = !againstComputer && !room.offers.draw;
+  return html`${offers(room, doing)}<div class="row">
+    ${room.takeback ? button(t("Take back"), () => doing.act("offer", { what: "takeback" })) : nothing}
+    ${room.moves.length < 2 ? abortButton(table, doing) : resignButton(table, doing)}
+    ${mayOfferDraw ? drawButton(table, doing) : nothing}
+    ${hasLeft(table) ? button(t("Claim the win: your opponent has left"), () => doing.act("claim"), "") : nothing}
+    ${againstComputer ? checkbox(t("Assistant"), preferences.assistant, (assistant) => prefer({ assistant })) : nothing}
+    </div>${room.shared ? nothing : otherDevice(table, doing)}`;
+}
+
+/** Has the opponent in a timed game been away for so long that the win may be claimed? @param {Table} table */
+function hasLeft({ room, received }) {
+  const away = room.absent[otherSide(room.you[0])];
+  const againstPerson = !room.shared && Object.values(room.seats).every((seat) => seat.kind !== "computer");
+  if (!againstPerson || away === null || !room.clock.control.includes("+")) return false;
+  return away + Date.now() - received > LEFT_FOR_GOOD;
+}
+
+/** @param {Table} table @param {Doing} doing */
+const abortButton = (table, doing) =>
+  confirmed(table, doing, { what: "abort", label: t("Abort the game"), sure: t("Yes, abort") }, () =>
+    doing.act("abort"),
+  );
+
+/** @param {Table} table @param {Doing} doing */
+const resignButton = (table, doing) =>
+  confirmed(table, doing, { what: "resign", label: t("Resign"), sure: t("Yes, resign") }, () => doing.act("resign"));
+
+/** @param {Table} table @param {Doing} doing */
+const drawButton = (table, doing) =>
+  confirmed(table, doing, { what: "draw", label: t("Offer a draw"), sure: t("Yes, offer it") }, () =>
+    doing.act("offer", { what: "draw" }),
+  );
+
+/**
+ * A button that asks once more before it acts.
+ * @param {Table} table @param {Doing} doing
+ * @param {{what: string, label: string, sure: string}} question @param {() => void} action
+ */
+function confirmed(table, doing, { what, label, sure }, action) {
+  if (table.confirming !== what)
+    return html`<button type="button" class="quiet" data-asks=${what}
+      @click=${() => doing.confirm(what)}>${label}</button>`;
+  const takeBack = () => doing.confirm("");
+  return html`<span class="confirm">${button(sure, action, "danger")}${button(t("No"), takeBack)}</span>`;
+}
+
+/** @param {RoomView} room @param {Doing} doing */
+function actionsAfterwards(room, doing) {
+  const next = room.next
+    ? html`<a class="button primary" href="/game/${room.next}">${t("To the next game")}</a>`
+    : rematchButtons(doing);
+  const review = html`<a class="button" href="/study?game=${room.id}&review">${t("Review this game")}</a>`;
+  return html`${offers(room, doing)}<div class="row">${next}
+    ${room.moves.length ? review : nothing}
+    <a class="button quiet" href="/">${t("New game")}</a></div>`;
+}
+
+/** @param {Doing} doing */
+function rematchButtons({ act }) {
+  const offer = (/** @type {string} */ board) => () => act("offer", { what: "rematch", board });
+  return html`${button(t("Rematch"), offer("new"), "primary")}${button(t("Rematch on this board"), offer("same"), "")}`;
+}
+
+/** @param {RoomView} room @param {Doing} doing */
+function offers(room, { act }) {
+  /** What the opponent offers, and what one offers oneself. @type {Record<string, [string, string]>} */
+  const texts = {
+    draw: [t("Your opponent offers a draw."), t("You have offered a draw.")],
+    takeback: [t("Your opponent would like to take a move back."), t("You have asked to take a move back.")],
+    rematch: [t("Your opponent would like a rematch."), t("You have offered a rematch.")],
+  };
+  return Object.entries(room.offers).map(([what, side]) => {
+    const accept = () => act("accept", { what });
+    const decline = () => act("decline", { what });
+    const [theirs, mine] = texts[what];
+    if (room.you.includes(side)) return html`<p class="note">${mine} ${button(t("Withdraw"), decline)}</p>`;
+    return html`<div class="offer" role="alert"><p>${theirs}</p>
+      <div class="row">${button(t("Accept"), accept, "primary")}${button(t("Decline"), decline, "")}</div></div>`;
+  });
+}
+
+/** @param {Table} table @param {Doing} doing */
+function otherDevice({ handover }, doing) {
+  const summary = html`<summary>${t("Play on with another device")}</summary>`;
+  if (!handover) {
+    const onToggle = (/** @type {Event} */ event) =>
+      /** @type {HTMLDetailsElement} */ (event.target).open && doing.handOver();
+    return html`<details class="device" @toggle=${onToggle}>${summary}</details>`;
+  }
+  return html`<details class="device" open>${summary}
+    <p>${t("Open this address there. It works once, for {n} minutes.", { n: handover.minutes })}</p>
+    <p><input type="text" readonly .value=${handover.address} aria-label=${t("Address for the other device")}></p>
+    ${qrCode(`data:image/svg+xml,${encodeURIComponent(handover.picture)}`)}</details>`;
+}
+
+// --- The moves -----------------------------------------------------------------------------------
+
+/** @param {Table} table @param {Doing} doing */
+export function moveList({ room, looking }, { look }) {
+  const end = room.moves.length;
+  const ply = looking?.ply ?? end;
+  const steps = {
+    first: ply ? () => look(0) : null,
+    back: ply ? () => look(ply - 1) : null,
+    forward: looking ? () => look(ply + 1) : null,
+    last: looking ? () => look(end) : null,
+  };
+  const move = (/** @type {number} */ at) =>
+    at < end ? moveButton(room.moves[at], at + 1 === ply, () => look(at + 1)) : nothing;
+  return html`<div class="moves"><div class="row">${stepButtons(steps, t("Now"))}
+      <a class="small" href="/api/games/${room.id}/record" download>${t("Save as PGN")}</a></div>
+    <ol class="ledger">${Array.from(
+      { length: Math.ceil(end / 2) },
+      (_, turn) => html`<li>${move(2 * turn)}${move(2 * turn + 1)}</li>`,
+    )}</ol></div>`;
+}

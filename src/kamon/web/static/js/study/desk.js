@@ -1,0 +1,270 @@
+// The study that is open: what is known of it, and what happens on its board.
+import { boardIn } from "../parts.js";
+import { ask, Latest } from "../server.js";
+import { announce, emptyRoot, prefer, preferences } from "../shell.js";
+import { errorWords, t } from "../words.js";
+import { Draft } from "./drafts.js";
+import { Analyst, verdictWords } from "./engine.js";
+import { turnWords } from "./review.js";
+import { emptyStudy, Tree } from "./tree.js";
+
+/** @typedef {import("../types").Board} Board */
+/** @typedef {import("../types").Branch} Branch */
+/** @typedef {import("../types").Review} Review */
+/** @typedef {import("../types").Turn} Turn */
+
+/**
+ * What is shown.
+ * @typedef {object} Desk
+ * @property {Tree} tree
+ * @property {Board} board
+ * @property {import("../types").Insight | null} insight What the solver knows of this position.
+ * @property {"idle" | "waiting" | "thinking"} engine
+ * @property {number} deep How often the solver was told to think deeper.
+ * @property {Review | null} review
+ * @property {[number, number] | null} reviewing How much of a review is done, and of how much.
+ * @property {string} reviewed The line that is reviewed, or was.
+ * @property {string} kept The id of the study on the server, if it is saved there.
+ * @property {boolean} mine May we change it there?
+ * @property {boolean} changed Since it was saved.
+ * @property {string} copied The address that was copied last.
+ * @property {string} message An error.
+ * @property {string} problem What could not be read in a record.
+ * @property {import("./arranging.js").ArrangingView | null} arranging A position that is arranged by hand.
+ * @property {boolean} isPlain Was the page opened without a wish for a position?
+ */
+
+const DEEPEST = 2;
+
+export const root = emptyRoot("study");
+export const wanted = new URLSearchParams(location.search);
+export const draft = new Draft();
+const positions = new Latest();
+/** @type {Map<string, Board>} */
+const boards = new Map();
+
+/** @type {Omit<Desk, "board"> & {board: Board | null}} */
+export const desk = {
+  tree: new Tree(emptyStudy("")),
+  board: null,
+  insight: null,
+  engine: "idle",
+  deep: 0,
+  review: null,
+  reviewing: null,
+  reviewed: "",
+  kept: root.dataset.study ?? "",
+  mine: true,
+  changed: false,
+  copied: "",
+  message: "",
+  problem: "",
+  arranging: null,
+  isPlain: wanted.size === 0,
+};
+
+/** Shows the desk; the page sets it. */
+let show = () => {
+  // Before the page has begun there is nothing to show.
+};
+
+/** @param {() => void} listener */
+export function onChange(listener) {
+  show = listener;
+}
+
+export const update = () => show();
+
+/** @param {any} error */
+export function showError(error) {
+  desk.message = errorWords(error);
+  update();
+}
+
+// --- The solver ----------------------------------------------------------------------------------
+
+export const analyst = new Analyst(onTold, (error) => {
+  desk.engine = "idle";
+  desk.reviewing = null;
+  showError(error);
+});
+
+/** @param {any} told */
+function onTold(told) {
+  if (told.type === "review" && told.line === desk.reviewed) onReview(told);
+  if (told.type === "study" && told.line === desk.tree.line()) onInsight(told);
+  update();
+}
+
+/** @param {any} told */
+function onInsight(told) {
+  if (told.error) desk.message = t("The engine is not installed on this server.");
+  desk.engine = "thinking";
+  if (told.waiting) desk.engine = "waiting";
+  if (told.end) desk.engine = "idle";
+  if (!told.moves) return;
+  const isNew = told.value && told.value !== desk.insight?.value;
+  desk.insight = told;
+  if (isNew && desk.board?.turn) announce(verdictWords(told, desk.board.turn));
+}
+
+/** @param {any} told */
+function onReview(told) {
+  if (told.error) desk.message = t("The engine is not installed on this server.");
+  if (told.progress) desk.reviewing = told.progress;
+  if (told.turns) {
+    if (!desk.review) announce(t("The review is ready."));
+    desk.review = told;
+  }
+  if (told.end) {
+    desk.reviewing = null;
+    think(0);
+  }
+}
+
+/** Let the solver think about this position. @param {number} deep */
+function think(deep) {
+  desk.deep = deep;
+  if (!desk.board || desk.board.outcome || !preferences.engine || desk.reviewing) return;
+  desk.engine = "thinking";
+  analyst.ask("study", desk.tree.line(), deep);
+}
+
+export const thinkDeeper = () => think(Math.min(DEEPEST, desk.deep + 1));
+
+export function stopEngine() {
+  analyst.stop();
+  desk.engine = "idle";
+  update();
+}
+
+/** @param {boolean} wished */
+export function useEngine(wished) {
+  prefer({ engine: wished });
+  if (wished) {
+    think(0);
+    return;
+  }
+  desk.insight = null;
+  stopEngine();
+}
+
+export function startReview() {
+  const line = desk.tree.line(desk.tree.mainLine);
+  if (line !== desk.reviewed) desk.review = null;
+  desk.reviewing = [0, 1];
+  desk.engine = "idle";
+  desk.reviewed = line;
+  analyst.ask("review", line);
+  update();
+}
+
+export function stopReview() {
+  analyst.stop();
+  desk.reviewing = null;
+  update();
+}
+
+/** @param {Review} review */
+export function writeReview(review) {
+  desk.tree.writeReview(review, turnWords);
+  change();
+}
+
+// --- Moving about --------------------------------------------------------------------------------
+
+/** Ask for the board of the position where one is, and then for its value. */
+function arrive() {
+  desk.insight = null;
+  desk.engine = "idle";
+  if (!desk.reviewing) analyst.stop();
+  positions.show(
+    boardOf(desk.tree.line()),
+    (board) => {
+      desk.board = board;
+      think(0);
+      update();
+    },
+    showError,
+  );
+}
+
+/** @param {string} line */
+async function boardOf(line) {
+  const board = boards.get(line) ?? (await ask(`/api/board?line=${encodeURIComponent(line)}`));
+  boards.set(line, board);
+  return board;
+}
+
+/** @param {Branch[]} path */
+export function goTo(path) {
+  desk.tree.path = path;
+  desk.message = "";
+  arrive();
+}
+
+/** @param {string} move */
+export function play(move) {
+  if (desk.tree.play(move)) keepDraft();
+  desk.message = "";
+  announce(move);
+  const element = boardIn(root);
+  if (element) element.landed = move;
+  arrive();
+}
+
+/** Add moves behind a path, and step to the first of them. @param {Branch[]} path @param {string[]} moves */
+function addLine(path, moves) {
+  const { tree } = desk;
+  tree.path = path;
+  if (tree.playAll(moves)) keepDraft();
+  goTo(tree.path.slice(0, path.length + 1));
+}
+
+/** @param {Turn} turn */
+export const showBetterLine = (turn) => addLine(desk.tree.mainLine.slice(0, turn.ply - desk.tree.startPly), turn.line);
+
+/** @param {string[]} moves */
+export const showProof = (moves) => addLine(desk.tree.path, moves);
+
+// --- Changing ------------------------------------------------------------------------------------
+
+/** Something is new that is not saved yet; the browser stores it meanwhile. */
+export function keepDraft() {
+  desk.changed = true;
+  if (!desk.kept || desk.mine) draft.keep(desk.kept, desk.tree.study);
+}
+
+function change() {
+  keepDraft();
+  update();
+}
+
+/** @param {string} text */
+export function setComment(text) {
+  desk.tree.comment(text);
+  change();
+}
+
+/** @param {string} title */
+export function setTitle(title) {
+  desk.tree.study.title = title;
+  change();
+}
+
+export function promote() {
+  desk.tree.promote();
+  change();
+}
+
+export function cut() {
+  desk.tree.cut();
+  keepDraft();
+  arrive();
+}
+
+/** @param {string} address */
+export function setCopied(address) {
+  desk.copied = address;
+  update();
+}

@@ -1,0 +1,104 @@
+// The solver on the study board: the connection to it, and what it has proven in words.
+import { Socket } from "../server.js";
+import { otherSide, sideWords, t } from "../words.js";
+
+/** @typedef {import("../types").Insight} Insight */
+/** @typedef {import("../types").MoveValue} MoveValue */
+
+/** One question at a time, asked again when the connection was lost before the answer was complete. */
+export class Analyst {
+  /** The question that is not answered yet. @type {string | null} */
+  #question = null;
+
+  /** @param {(told: any) => void} onTold @param {(error: import("../server.js").Trouble) => void} onError */
+  constructor(onTold, onError) {
+    this.onTold = onTold;
+    this.onError = onError;
+    this.socket = new Socket({
+      onOpen: () => this.#question && this.socket.send(this.#question),
+      onMessage: (message) => this.#hear(message),
+      isNeeded: () => this.#question !== null,
+    });
+  }
+
+  /** @param {"study" | "review"} type @param {string} line @param {number} [deep] */
+  ask(type, line, deep = 0) {
+    this.#question = JSON.stringify({ type, line, deep });
+    if (!this.socket.send(this.#question)) this.socket.connect();
+  }
+
+  stop() {
+    this.#question = null;
+    this.socket.send('{"type":"stop"}');
+  }
+
+  /** @param {any} message */
+  #hear(message) {
+    if (message.type === "error") {
+      this.#question = null;
+      this.onError(message);
+    } else if (message.type === "study" || message.type === "review") {
+      this.socket.succeeded();
+      if (message.end) this.#question = null;
+      this.onTold(message);
+    }
+  }
+}
+
+// --- Values --------------------------------------------------------------------------------------
+
+/** @param {MoveValue} move */
+export function valueWords({ value, distance }) {
+  if (!value) return t("not proven yet");
+  if (value === "draw") return t("draws");
+  if (distance === null) return value === "win" ? t("wins") : t("loses");
+  return value === "win" ? t("wins in {n}", { n: distance }) : t("loses in {n}", { n: distance });
+}
+
+/** @param {MoveValue} move */
+function valueSign({ value, distance }) {
+  if (!value) return "?";
+  if (value === "draw") return "=";
+  return (value === "win" ? "+" : "−") + (distance ?? "");
+}
+
+/**
+ * The best moves: the quickest of those that win, the longest of those that lose.
+ * @param {Insight} insight
+ */
+export function bestMoves({ value, moves }) {
+  if (!value) return [];
+  const best = moves[0]?.distance;
+  return moves
+    .filter((move) => move.value === value && (move.distance === best || move.distance === null))
+    .map((move) => move.move);
+}
+
+/**
+ * What the board shows on the cells.
+ * @param {Insight} insight @returns {Record<string, import("../types").MoveMark>}
+ */
+export function marksOf(insight) {
+  const best = bestMoves(insight);
+  const mark = (/** @type {MoveValue} */ move) => ({
+    kind: move.value ?? /** @type {const} */ ("open"),
+    text: valueSign(move),
+    words: valueWords(move),
+    best: best.includes(move.move),
+  });
+  return Object.fromEntries(insight.moves.map((move) => [move.move, mark(move)]));
+}
+
+/** @param {Insight} insight @param {import("../types").Side} turn */
+export function verdictWords({ value, moves }, turn) {
+  if (!value) return t("Not proven yet.");
+  if (value === "draw") return t("A draw with best play.");
+  const side = sideWords(value === "win" ? turn : otherSide(turn));
+  // The length is known once it is known of every move that keeps the value.
+  const isExact = moves.every((move) => move.value !== value || move.distance !== null);
+  const n = isExact ? moves[0]?.distance : null;
+  return n ? t("{side} wins in {n} with best play.", { side, n }) : t("{side} wins with best play.", { side });
+}
+
+/** How many positions were searched, in a few letters. @param {number} nodes */
+export const countWords = (nodes) => (nodes < 1e6 ? `${Math.round(nodes / 1000)} k` : `${(nodes / 1e6).toFixed(1)} M`);

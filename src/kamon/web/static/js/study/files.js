@@ -1,0 +1,156 @@
+// Ways into a study and out of it: texts, records, games, arranged positions, the server's store.
+import { ALL_TOKENS, inRows, shuffled } from "../cells.js";
+import { ask, Latest, request, ServerError } from "../server.js";
+import { announce, preferences } from "../shell.js";
+import { LEVEL_COUNT, t } from "../words.js";
+import { analyst, desk, draft, goTo, keepDraft, root, showError, startReview, update, wanted } from "./desk.js";
+import { draftBefore, draftOf } from "./drafts.js";
+import { emptyStudy, Tree } from "./tree.js";
+
+/** @typedef {import("../types").Branch} Branch */
+/** @typedef {import("../types").Study} Study */
+
+/** The server reads no longer texts, in characters. */
+const LONGEST_TEXT = 60_000;
+const readings = new Latest();
+const savings = new Latest();
+
+// --- Opening -------------------------------------------------------------------------------------
+
+/** Open what the address asks for, else what was not saved at the last visit, else an empty board. */
+export async function begin() {
+  const game = wanted.get("game");
+  const line = wanted.get("line");
+  if (desk.kept) await openKept(desk.kept);
+  else if (game) await openGame(game);
+  else if (line) open(await ask("/api/studies/read", { text: line }), true);
+  else openDraft();
+}
+
+/** @param {string} id */
+async function openKept(id) {
+  const study = await ask(`/api/studies/${id}`);
+  desk.mine = study.mine;
+  const newer = study.mine ? draftOf(id) : null;
+  desk.changed = newer !== null;
+  open(newer ?? study);
+}
+
+/** @param {string} id */
+async function openGame(id) {
+  const record = await request(`/api/games/${encodeURIComponent(id)}/record`);
+  open(await ask("/api/studies/read", { text: await record.text() }));
+  if (wanted.has("review")) startReview();
+}
+
+function openDraft() {
+  draft.resume();
+  open(draftOf("") ?? emptyStudy(inRows(shuffled(ALL_TOKENS))));
+}
+
+/** @param {Study} study @param {boolean} [atEnd] Look at the end of its main line, not at its start. */
+function open(study, atEnd = false) {
+  readings.cancel();
+  savings.cancel();
+  desk.tree = new Tree(study);
+  if (desk.reviewing) analyst.stop();
+  Object.assign(desk, { review: null, reviewed: "", reviewing: null });
+  desk.arranging = null;
+  goTo(atEnd ? desk.tree.mainLine : []);
+}
+
+/** Open a study that is not saved anywhere. @param {Study} study */
+function openNew(study) {
+  Object.assign(desk, { kept: "", mine: true });
+  draft.startNew();
+  history.replaceState(null, "", "/study");
+  open(study);
+  keepDraft();
+}
+
+/** Change places with the study before. */
+export function goBack() {
+  const before = draftBefore();
+  if (before) openNew(before);
+}
+
+/** @param {string} text @returns {Promise<boolean>} Has it been opened? */
+export function read(text) {
+  const isTooLong = text.length > LONGEST_TEXT;
+  return readings.show(
+    isTooLong ? Promise.reject(new ServerError({ code: "too-large" })) : ask("/api/studies/read", { text }),
+    (found) => {
+      desk.problem = found.problem ? t("Read up to an error: {what}", { what: found.problem }) : "";
+      openNew(found);
+    },
+    showError,
+  );
+}
+
+export function shuffleBoard() {
+  if (desk.board) read(inRows(shuffled(desk.board.tokens)));
+}
+
+// --- Arranging -----------------------------------------------------------------------------------
+
+export async function arrange() {
+  const { ArrangingView } = await import("./arranging.js");
+  if (!desk.board) return;
+  analyst.stop();
+  desk.arranging = new ArrangingView(desk.board, root, readArranged, () => {
+    desk.arranging = null;
+    update();
+  });
+  update();
+}
+
+/** Study what was arranged; if it is no position, say so beside the arrangement. @param {string} line */
+async function readArranged(line) {
+  if ((await read(line)) || !desk.arranging) return;
+  desk.arranging.message = desk.message;
+  desk.message = "";
+  update();
+}
+
+// --- Keeping and playing on ----------------------------------------------------------------------
+
+/** Save the study on the server, or a copy of somebody else's. */
+export function keep() {
+  const { kept, mine, tree } = desk;
+  savings.show(
+    ask(kept && mine ? `/api/studies/${kept}` : "/api/studies", tree.study),
+    ({ id }) => {
+      draft.drop(kept, mine);
+      Object.assign(desk, { kept: id, mine: true, changed: false, message: "" });
+      history.replaceState(null, "", `/study/${id}`);
+      announce(t("Saved."));
+      update();
+    },
+    showError,
+  );
+}
+
+export async function saveRecord() {
+  try {
+    const record = await request("/api/studies/record", desk.tree.study);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(await record.blob());
+    link.download = "kamon.pgn";
+    link.click();
+    URL.revokeObjectURL(link.href);
+  } catch (error) {
+    showError(error);
+  }
+}
+
+/** Play on from somewhere against the strongest level. @param {Branch[]} path @param {import("../types").Side} side */
+export async function playOn(path, side) {
+  const moves = path.map((branch) => branch.move);
+  const wish = { against: "computer", level: LEVEL_COUNT, side, layout: desk.tree.study.start, moves };
+  try {
+    const game = await ask("/api/games", { ...wish, name: preferences.name });
+    location.href = `/game/${game.id}`;
+  } catch (error) {
+    showError(error);
+  }
+}

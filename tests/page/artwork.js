@@ -1,0 +1,21 @@
+// Stands in for the module that the server writes from Python: the names that texts are made of.
+
+/** @type {Pick<import("../../src/kamon/web/static/js/types").Artwork, "editions" | "levels" | "descriptions">} */
+export default {
+  editions: {
+    2020: {
+      symbols: { A: "butterfly", B: "fish" },
+      suits: { 1: "red", 2: "blue" },
+      edges: { green: "", blue: "", yellow: "" },
+      lifts: false,
+    },
+    2007: {
+      symbols: { A: "eye", B: "cup" },
+      suits: { 1: "1", 2: "2" },
+      edges: { green: "", blue: "", yellow: "" },
+      lifts: true,
+    },
+  },
+  levels: ["First steps", "Oracle"],
+  descriptions: ["Plays at random.", "Plays perfectly."],
+};

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ALL_TOKENS, stillBoard } from "../../src/kamon/web/static/js/cells.js";
+import * as words from "../../src/kamon/web/static/js/words.js";
+
+const MINUTE = 60_000;
+const DAY = 1440 * MINUTE;
+
+/** A game between two people at different screens, Black to play. */
+const room = (more = {}) => ({
+  status: "playing",
+  you: ["black"],
+  shared: false,
+  seats: { black: { kind: "person", name: "Ann", level: 0 }, white: { kind: "person", name: "", level: 0 } },
+  moves: [],
+  board: { ...stillBoard({ tokens: ALL_TOKENS }), turn: "black", legal: ["b1", "c1"] },
+  result: null,
+  ...more,
+});
+
+describe("t", () => {
+  it("names in braces are filled in, and those without a value stay", () => {
+    assert.equal(words.t("Step {n} of {count}", { n: 3 }), "Step 3 of {count}");
+    assert.equal(words.t("no such text"), "no such text");
+  });
+
+  it("a page in another language has its words, and English where one is missing", async () => {
+    globalThis.document = { documentElement: { lang: "de" } };
+    const german = await import("../../src/kamon/web/static/js/words.js?german");
+    assert.equal(german.t("{n} days", { n: 3 }), "3 Tage");
+    assert.equal(german.tokenWords("A1", "2020"), "Schmetterling, rot");
+    assert.equal(german.t("Your turn."), "Your turn.");
+  });
+});
+
+describe("times", () => {
+  for (const [milliseconds, shown] of [
+    [0, "0:00"],
+    [1, "0:01"],
+    [59_000, "0:59"],
+    [60_000, "1:00"],
+    [61 * MINUTE, "1:01:00"],
+    [DAY, "24:00:00"],
+    [2 * DAY - 1000, "47:59:59"],
+    [2 * DAY, "2 days"],
+    [6.9 * DAY, "6 days"],
+  ])
+    it(`${milliseconds} ms are ${shown}`, () => assert.equal(words.timeWords(milliseconds), shown));
+
+  for (const [control, shown] of [
+    ["-", "no clock"],
+    ["180+2", "3 min + 2 s"],
+    ["1/86400", "one day a move"],
+    ["1/604800", "7 days a move"],
+  ])
+    it(`${control} is ${shown}`, () => assert.equal(words.controlWords(control), shown));
+});
+
+describe("tokens", () => {
+  it("by symbol and colour in 2020, by sign and number in 2007", () => {
+    assert.equal(words.tokenWords("B2", "2020"), "fish, blue");
+    assert.equal(words.tokenWords("B2", "2007"), "cup × 2");
+    assert.equal(words.tokenWords("--", "2020"), "neutral");
+    assert.equal(words.needWords("A1", "2020"), "symbol butterfly, or colour red");
+    assert.equal(words.needWords("A1", "2007"), "the sign eye, or any sign × 1");
+  });
+});
+
+describe("results", () => {
+  it("every way to end has its own words", () => {
+    const ways = ["connection", "loop", "connection+loop", "block", "resignation", "time"];
+    const said = ways.map((by) => words.endWords("black", by));
+    assert.equal(new Set(said).size, ways.length);
+    for (const sentence of said) assert.match(sentence, /^Black wins/u);
+    assert.notEqual(words.endWords(null, "agreement"), words.endWords(null, "full"));
+  });
+
+  it("a board that has ended says how, another whose turn it is", () => {
+    const board = stillBoard({ tokens: ALL_TOKENS });
+    assert.equal(words.boardWords({ ...board, turn: "white" }), "White to play.");
+    const outcome = { winner: "white", by: ["connection", "loop"], links: [], ring: [], enclosed: [], needed: null };
+    assert.equal(words.boardWords({ ...board, outcome }), "White wins by a link and a loop at once.");
+  });
+
+  it("the cells that prove a win are named", () => {
+    const outcome = {
+      links: [{ colour: "green", chain: ["a1", "a2"] }],
+      ring: ["c3", "c4"],
+      enclosed: ["d4"],
+      needed: { symbol: "A", suit: 1 },
+    };
+    assert.equal(
+      words.proofWords({ outcome }, "2020"),
+      "Link: a1 a2. Ring: c3 c4. It holds d4. No free token matches: symbol butterfly, or colour red.",
+    );
+    assert.equal(words.proofWords({ outcome: null }, "2020"), "");
+  });
+});
+
+describe("a game", () => {
+  it("players are named by what is known of them", () => {
+    assert.equal(words.playerWords(room(), "black"), "Ann");
+    assert.equal(words.playerWords(room(), "white"), "Somebody");
+    assert.equal(words.playerWords(room({ you: ["white"] }), "white"), "You");
+    assert.equal(words.playerWords(room({ shared: true }), "white"), "White");
+    assert.equal(words.seatWords({ kind: "computer", name: "", level: 2 }), "Computer, level 2 (Oracle)");
+  });
+
+  it("the status says whose turn it is, or how it ended", () => {
+    assert.equal(words.statusWords(room(), false), "Your turn.");
+    assert.equal(words.statusWords(room({ you: ["white"] }), false), "Black to play.");
+    const computer = { kind: "computer", name: "", level: 1 };
+    const waiting = room({ you: ["white"], seats: { black: computer, white: computer } });
+    assert.equal(words.statusWords(waiting, false), "The computer is thinking …");
+    assert.match(words.statusWords(waiting, true), /being prepared/u);
+    assert.equal(words.statusWords(room({ status: "aborted" }), false), "The game was aborted.");
+    const over = room({ status: "over", result: { winner: "black", by: "time" } });
+    assert.equal(words.statusWords(over, false), "Black wins: White has run out of time.");
+  });
+
+  it("a move is told with its token and with what may be played", () => {
+    const board = { ...room().board, last: "d4", need: "A1" };
+    const news = words.newsWords(room({ board, moves: ["b1", "d4"] }), ["moved"], "2020", false);
+    assert.equal(
+      news,
+      "White has played d4: butterfly, red. Your turn. To match: symbol butterfly, or colour red. You may play: b1 c1.",
+    );
+  });
+
+  it("an offer is not told: it is an alert of its own", () => {
+    assert.equal(words.newsWords(room(), ["offered"], "2020", false), "");
+  });
+
+  it("a refusal gives the reason", () => {
+    const board = stillBoard({ tokens: ALL_TOKENS, stones: `x${".".repeat(36)}` });
+    assert.equal(words.refusalWords(board, "a1", "2020"), "a1 is taken.");
+    assert.equal(words.refusalWords(board, "g7", "2020"), "Nobody may play on the neutral cell.");
+    assert.equal(words.refusalWords(board, "b1", "2020"), "Begin on the border, not on a corner.");
+    assert.match(words.refusalWords({ ...board, need: "A1" }, "d4", "2020"), /^d4 cannot be played. You need symbol/u);
+  });
+});
+
+describe("errors", () => {
+  it("known codes have words, others say what the server said", () => {
+    assert.equal(words.errorWords({ code: "too-many", retry: 9 }), "Too much at once. Try again in 9 seconds.");
+    assert.equal(
+      words.errorWords({ code: "bad-layout", message: "A1 twice" }),
+      "That is not a board of 37 tokens. (A1 twice)",
+    );
+    assert.equal(words.errorWords({ code: "new", message: "" }), "Something went wrong: new");
+    assert.equal(words.errorWords(new Error("broken")), "Something went wrong: broken");
+    assert.equal(words.errorWords({}), "Something went wrong: ?");
+  });
+});
