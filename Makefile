@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NODE := $(BIN)/python tools/node.py
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome check
 
-.PHONY: play test e2e lint types check page format bench words lock clean
+.PHONY: play test e2e lint types check page format bench page-types words lock clean
 
 play: $(PLAYABLE)
 	@$(BIN)/kamon serve --open
@@ -25,6 +25,7 @@ lint: $(READY) node_modules/.ready
 
 types: $(READY) node_modules/.ready
 	$(BIN)/mypy
+	$(BIN)/python tools/page_types.py --check
 	$(NODE) node_modules/typescript/bin/tsc --project tsconfig.json
 
 # The engine is compiled once, before the tests share the cores and run into it all at the same time.
@@ -55,6 +56,9 @@ format: $(READY) node_modules/.ready
 bench: $(READY) chromium
 	$(INSTALL) --require-hashes --requirement requirements/bench.txt
 	for part in play engine opening levels web page pictures study; do $(BIN)/python -m bench.$$part || exit 1; done
+
+page-types: $(READY)
+	$(BIN)/python tools/page_types.py
 
 words: $(READY)
 	$(BIN)/python tools/words.py

@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from random import Random
 from typing import Any, Final
 
@@ -29,7 +30,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from bench.servers import PATIENCE, Server, allow_files
 from kamon import Layout, Position, format_cell, legal_cells, outcome, play
 
-STRONGEST: Final = 8
+STRONGEST: Final = 12
+REQUESTS: Final = 1000
 OPENED_AT_ONCE: Final = 50
 SYNCS: Final = 200
 PAGE_BYTES: Final = 4096
@@ -352,7 +354,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5, help="the length of one look")
     parser.add_argument("--rounds", type=int, default=4, help="how often everything is looked at")
     parser.add_argument("--sockets", type=int, default=2000, help="idle sockets; 0 for none")
-    parser.add_argument("--workers", type=int, default=1, help="processes that think")
+    parser.add_argument("--workers", type=int, default=6, help="processes that think")
     given = parser.parse_args()
     load = Load(given.games, given.rate, given.seconds, given.rounds, given.sockets, given.workers)
     if load.plies > PLIES:
@@ -360,9 +362,30 @@ def main() -> None:
     allow_files()
     print("| what | measured | target |")
     print("|---|---|---|")
+    http()
     busy(load)
     if load.sockets:
         idle(load)
+
+
+def http() -> None:
+    """Print how long a small answer takes over HTTP, beside that of a bare route."""
+    answers: dict[str, Answers] = {"echo": Answers(), "kamon": Answers()}
+    with Server("echo") as bare, Server("kamon") as server:
+        connections = {
+            "echo": HTTPConnection(bare.host, timeout=PATIENCE),
+            "kamon": HTTPConnection(server.host, timeout=PATIENCE),
+        }
+        for _ in range(REQUESTS):
+            for name, connection in connections.items():
+                start = time.perf_counter()
+                connection.request("GET", "/api/health")
+                connection.getresponse().read()
+                answers[name].seconds.append(time.perf_counter() - start)
+    middle = {name: each.quantile(50) for name, each in answers.items()}
+    print(f"| bare Starlette route over HTTP, kept alive, p50 | {middle['echo']:.2f} ms | |")
+    print(f"| `/api/health` over HTTP, kept alive, p50 | {middle['kamon']:.2f} ms | |")
+    print(f"| ratio | {middle['kamon'] / middle['echo']:.1f} | at most 3 |")
 
 
 def busy(load: Load) -> None:

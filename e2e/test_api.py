@@ -26,20 +26,25 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 from sqlalchemy.exc import OperationalError
+from starlette.types import Receive, Scope, Send
 from websockets.exceptions import ConnectionClosed
 
 from kamon import Layout, __version__, format_layout, parse_record
 from kamon.geometry import CELL_NAMES
 from kamon.position import Side
 from kamon.web import identity
-from kamon.web.app import BODY_LIMIT, Services, create_app
-from kamon.web.budgets import BudgetError
-from kamon.web.clocks import Control
-from kamon.web.messages import ERROR_ANSWERS
-from kamon.web.pages import HEADERS, stamped
-from kamon.web.rooms import CLIENT_COMMANDS, Event, Seat, set_up
+from kamon.web.app import create_app
+from kamon.web.database import Database
+from kamon.web.errors import ApiError
+from kamon.web.games import store
+from kamon.web.games.clocks import Control
+from kamon.web.games.rooms import CLIENT_COMMANDS, Event, Seat, set_up
+from kamon.web.games.store import Change
+from kamon.web.pages.assets import stamped
+from kamon.web.schemas import ERROR_ANSWERS, ErrorAnswer
+from kamon.web.security import BODY_LIMIT, HEADERS
+from kamon.web.services import Services
 from kamon.web.settings import Settings
-from kamon.web.store import Change, Store
 from web_server import (
     ADDRESSES,
     CHAIN,
@@ -67,7 +72,7 @@ def refused(answer: httpx.Response, status: int, code: str) -> str:
     """Check an error, and tell its sentence."""
     assert answer.status_code == status, answer.text
     said = answer.json()
-    assert set(said) <= {"code", "message", "retry"}
+    assert set(said) <= set(ErrorAnswer.model_fields)
     assert said["code"] == code
     return str(said["message"])
 
@@ -90,14 +95,14 @@ def mine(client: Client, **query: int | str) -> list[str]:
 def test_the_server_is_well(ann: Client) -> None:
     answer = ann.http.get("/api/health").json()
     assert isinstance(answer.pop("compiling"), bool)
-    assert answer == {"ok": True, "version": __version__, "thinking": 0}
+    assert answer == {"ok": True, "version": __version__, "thinking": 0, "problems": {}}
     until(lambda: not ann.http.get("/api/health").json()["compiling"], "the engine")
 
 
 def test_a_program_gets_a_secret_of_256_bits(ann: Client) -> None:
     answer = ann.http.post("/api/identity")
     assert answer.status_code == 201
-    assert re.fullmatch(r"[A-Za-z0-9_-]{43}", answer.json()["secret"])
+    assert re.fullmatch(r"[A-Za-z0-9_-]{65}", answer.json()["secret"])
 
 
 @pytest.mark.parametrize(
@@ -152,7 +157,7 @@ def test_a_path_that_is_not_there_and_a_method_that_is_not_have_a_code(ann: Clie
     refused(ann.http.get("/api/nothing"), 404, "not-found")
     refused(ann.http.get("/static/nothing.js"), 404, "not-found")
     answer = ann.http.put("/api/games")
-    refused(answer, 405, "bad-message")
+    refused(answer, 405, "bad-method")
     assert set(answer.headers["Allow"].split(", ")) <= {"GET", "HEAD", "POST"}
 
 
@@ -161,6 +166,7 @@ def test_the_description_names_every_operation(ann: Client) -> None:
     assert {(method, path) for path, methods in paths.items() for method in methods} == {
         ("get", "/api/health"),
         ("post", "/api/identity"),
+        ("delete", "/api/identity"),
         ("get", "/api/games"),
         ("post", "/api/games"),
         ("get", "/api/games/{game}"),
@@ -170,6 +176,7 @@ def test_the_description_names_every_operation(ann: Client) -> None:
         ("get", "/api/games/{game}/picture.svg"),
         ("get", "/api/games/{game}/invitation.svg"),
         ("post", "/api/games/{game}/handover"),
+        ("delete", "/api/games/{game}/handover"),
         ("post", "/api/handover"),
         ("get", "/api/board"),
         ("post", "/api/studies/read"),
@@ -178,6 +185,7 @@ def test_the_description_names_every_operation(ann: Client) -> None:
         ("post", "/api/studies"),
         ("get", "/api/studies/{name}"),
         ("post", "/api/studies/{name}"),
+        ("delete", "/api/studies/{name}"),
         ("get", "/api/studies/{name}/record"),
         ("get", "/api/picture.svg"),
         ("get", "/api/picture.png"),
@@ -238,7 +246,7 @@ def test_a_seed_sets_up_its_board(ann: Client, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [str(2**64), "9" * 20])
 def test_a_seed_beyond_the_last_is_refused(ann: Client, seed: str) -> None:
-    message = refused(ann.http.post("/api/games", json={"seed": seed}), 422, "bad-layout")
+    message = refused(ann.http.post("/api/games", json={"seed": seed}), 422, "bad-seed")
     assert "from 0 to 18446744073709551615" in message
 
 
@@ -377,7 +385,7 @@ def browser(server: Server) -> Iterator[httpx.Client]:
 def test_the_first_page_gives_a_secret_that_no_script_can_read(server: Server) -> None:
     answer = httpx.get(server.address)
     found = answer.headers["Set-Cookie"]
-    assert re.match(r"kamon=[A-Za-z0-9_-]{43};", found)
+    assert re.match(r"kamon=[A-Za-z0-9_-]{65};", found)
     assert "HttpOnly" in found
     assert "SameSite=lax" in found
     assert "Secure" not in found
@@ -391,7 +399,9 @@ def test_the_first_page_gives_a_secret_that_no_script_can_read(server: Server) -
 
 def test_behind_a_proxy_with_tls_the_cookie_is_for_tls_alone(server: Server) -> None:
     answer = httpx.get(server.address, headers={"X-Forwarded-Proto": "https"})
+    assert answer.headers["Set-Cookie"].startswith("__Host-kamon=")
     assert "Secure" in answer.headers["Set-Cookie"]
+    assert "Path=/" in answer.headers["Set-Cookie"]
 
 
 def test_a_cookie_plays_from_our_own_page_alone(server: Server) -> None:
@@ -426,11 +436,11 @@ def test_without_a_secret_one_may_look_and_nothing_else(server: Server, ann: Cli
     ) as nobody:
         assert nobody.get(f"/api/games/{game}").json()["view"]["you"] == []
         assert nobody.get("/api/games").json() == {"games": []}
-        refused(nobody.post("/api/games", json={}), 401, "bad-secret")
+        refused(nobody.post("/api/games", json={}), 401, "no-secret")
         join = {"do": "join", "id": "a-command"}
-        refused(nobody.post(f"/api/games/{game}/commands", json=join), 403, "not-your-seat")
+        refused(nobody.post(f"/api/games/{game}/commands", json=join), 401, "no-secret")
         refused(nobody.post(f"/api/games/{game}/handover"), 403, "not-your-seat")
-        refused(nobody.post("/api/handover", json={"token": "a" * 43}), 401, "bad-secret")
+        refused(nobody.post("/api/handover", json={"token": "a" * 43}), 401, "no-secret")
 
 
 def test_a_stranger_cannot_do_anything_in_a_game(ann: Client, bob: Client, eve: Client) -> None:
@@ -820,8 +830,6 @@ def too_many(answer: httpx.Response) -> None:
 
 # --- Inside the same process, where a disk can be made to fail ------------------------------
 
-SECRET = identity.new_secret()
-
 
 @pytest.fixture(scope="module")
 def anyio_backend() -> str:
@@ -833,23 +841,27 @@ async def inside(
     folder: Path, public_url: str | None = None
 ) -> AsyncIterator[tuple[httpx.AsyncClient, Services]]:
     app = create_app(Settings(f"sqlite:///{folder / 'kamon.sqlite'}", public_url))
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("10.0.0.1", 1))
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=transport,
+    async with app.router.lifespan_context(app) as state:
+        assert state is not None
+        services: Services = state["services"]
+
+        async def with_state(scope: Scope, receive: Receive, send: Send) -> None:
+            await app({**scope, "state": dict(state)}, receive, send)
+
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(
+                with_state, raise_app_exceptions=False, client=("10.0.0.1", 1)
+            ),
             base_url="http://127.0.0.1:8037",
-            headers={"Authorization": f"Bearer {SECRET}"},
-        ) as client,
-    ):
-        yield client, app.state.services
+            headers={"Authorization": f"Bearer {services.secrets.new()}"},
+        ) as client:
+            yield client, services
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("failing", "method", "path", "body"),
     [
-        ("healthy", "GET", "/api/health", None),
         ("commit", "POST", "/api/games", {}),
         ("load", "GET", "/api/games/{other}", None),
         ("load", "GET", "/game/{other}", None),
@@ -875,12 +887,25 @@ async def test_a_database_that_fails_is_an_answer_and_not_a_crash(
         def fail(*_: object) -> None:
             raise OperationalError("SELECT", {}, Exception("disk I/O error"))
 
-        monkeypatch.setattr(services.bus.store, failing, fail)
+        if failing == "commit":
+            monkeypatch.setattr(services.desk.commits, "commit", fail)
+        else:
+            owner = services.desk.games if hasattr(services.desk.games, failing) else store
+            monkeypatch.setattr(owner, failing, fail)
         where = path.format(game=game, other=NO_GAME)
         answer = await client.request(method, where, json=body)
-        refused(answer, 503, "storage")
+        if where.startswith("/api"):
+            refused(answer, 503, "storage")
+        else:
+            assert answer.status_code == 503
+            assert "The server cannot save anything at the moment." in answer.text
         assert answer.headers["X-Frame-Options"] == "DENY"
         monkeypatch.undo()
+        if "POST" in method:
+            assert (await client.get("/api/health")).json()["problems"] == {
+                "database": "OperationalError"
+            }
+            await client.post("/api/games", json=wishes)
         assert (await client.get("/api/health")).json()["ok"] is True
         # What the disk refused has left no trace, and may be sent again.
         assert (await client.get(f"/api/games/{game}")).json()["view"]["number"] == 1
@@ -920,13 +945,13 @@ async def test_a_spent_budget_is_a_clear_answer_and_changes_nothing(
         }
         where = path.format(game=view["id"])
         body = bodies.get(path.rpartition("/")[2]) if method == "POST" else None
-        with contextlib.suppress(BudgetError):
+        with contextlib.suppress(ApiError):
             while True:
                 services.budgets.spend("10.0.0.1", what)
         too_many(await client.request(method, where, json=body))
-        table = await services.bus.table(view["id"])
+        table = await services.desk.table(view["id"])
         assert table.room.number == 1
-        assert len(services.bus._tables) == 1
+        assert len(services.desk.tables) == 1
         # Others may.
         services.budgets.spend("10.0.0.2", what)
 
@@ -936,17 +961,19 @@ async def test_whoever_looks_at_a_game_reminds_the_computer_that_it_is_its_turn(
     tmp_path: Path,
 ) -> None:
     # As a server leaves it that is killed while the computer thinks.
-    store = Store(f"sqlite:///{tmp_path / 'kamon.sqlite'}")
-    store.migrate()
+    database = Database(f"sqlite:///{tmp_path / 'kamon.sqlite'}")
+    database.migrate()
     seats = {Side.BLACK: Seat("person"), Side.WHITE: Seat("computer", "", 1)}
     events = [
         set_up(Layout.shuffled(int(CHAIN_SEED)), Control(), seats, 1),
         Event(2, 2, "moved", {"cell": CHAIN[0]}),
     ]
     game = "0123456789ab"
-    held = [(Side.BLACK, identity.hashed(SECRET))]
-    store.commit([Change(game, events, "playing", listed=False, flag=None, holders=held)])
-    store.close()
+    held = [(Side.BLACK, "a" * 64)]
+    change = Change(game, events, "playing", listed=False, flag=None, holders=held)
+    with database.writing() as connection:
+        store.commit(connection, [change])
+    database.close()
     async with inside(tmp_path) as (client, _), asyncio.timeout(PATIENCE):
         seen = 2
         while seen == 2:
@@ -967,8 +994,9 @@ async def test_a_length_that_is_none_is_refused(tmp_path: Path, length: str) -> 
 async def test_where_the_server_has_a_public_address_only_that_is_our_own_page(
     tmp_path: Path,
 ) -> None:
-    async with inside(tmp_path, "https://kamon.example/") as (client, _):
-        client.headers = httpx.Headers({"Cookie": f"{identity.COOKIE}={SECRET}"})
+    async with inside(tmp_path, "https://kamon.example/") as (client, services):
+        secret = services.secrets.new()
+        client.headers = httpx.Headers({"Cookie": f"{identity.SECURE_COOKIE}={secret}"})
         codes = {}
         for origin in ("https://kamon.example", "http://127.0.0.1:8037", "http://kamon.example"):
             answer = await client.post("/api/games", json={}, headers={"Origin": origin})
@@ -1020,6 +1048,7 @@ OPERATIONS = [
 NOTHING_TO_GET_WRONG = [
     ("/api/health", "get"),
     ("/api/identity", "post"),
+    ("/api/identity", "delete"),
     ("/api/studies", "get"),
 ]
 CHECKS = [

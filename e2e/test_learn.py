@@ -9,7 +9,7 @@ from e2e.conftest import LAPTOP, PHONE, Guest, Guests, Troubles
 from kamon import rules
 from kamon.geometry import CELLS
 from kamon.notation import format_cell
-from kamon.web.lessons import LESSONS, Lesson, judge
+from kamon.web.learn.lessons import LESSONS, Lesson, judge
 
 COUNT = len(LESSONS)
 STILL = {"reduced_motion": "reduce"}

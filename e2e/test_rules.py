@@ -11,7 +11,7 @@ from e2e.conftest import LAPTOP, PHONE, Guest, Guests
 from e2e.test_languages import fits
 from kamon.editions import EDITIONS
 from kamon.i18n import LANGUAGES
-from kamon.web.rulebook import PICTURES
+from kamon.web.learn.rulebook import PICTURES
 
 Audit = Callable[[Page], list[str]]
 

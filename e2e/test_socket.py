@@ -12,8 +12,8 @@ from websockets.exceptions import ConnectionClosed, ConnectionClosedError
 from websockets.sync.client import ClientConnection, connect
 
 from kamon.web import identity
-from kamon.web.budgets import BUDGETS, SOCKETS_PER_CLIENT
-from kamon.web.socket import FRAME_LIMIT
+from kamon.web.games.socket import FRAME_LIMIT
+from kamon.web.limits import BUDGETS, SOCKETS_PER_CLIENT
 from web_server import (
     CHAIN,
     CHAIN_SEED,
@@ -319,7 +319,7 @@ def test_a_long_message_and_one_that_is_no_text_are_refused(ann: Client) -> None
         mine.say(fits + " ")
         assert mine.hear()["code"] == "too-large"
         mine.socket.send(b'{"type":"ping"}')
-        assert mine.hear()["code"] == "too-large"
+        assert mine.hear()["code"] == "bad-message"
         mine.say({"type": "ping"})
         assert mine.hear() == {"type": "pong"}
 
@@ -354,7 +354,7 @@ def test_a_flood_of_messages_is_stemmed_and_each_command_has_its_answer(ann: Cli
         answers = [mine.hear() for _ in ids]
         assert [answer["id"] for answer in answers] == ids
         codes = [answer["code"] for answer in answers]
-        assert set(codes) == {"cannot-claim", "too-many"}
+        assert set(codes) == {"no-clock", "too-many"}
         refused = next(answer for answer in answers if answer["code"] == "too-many")
         assert refused["retry"] >= 1
         time.sleep(0.3)
@@ -426,5 +426,5 @@ def test_nobody_in_particular_may_watch_and_do_nothing_else(server: Server, ann:
     with connect(address, additional_headers={"Origin": server.address}, proxy=None) as socket:
         nobody = Page(socket)
         assert nobody.watch(game)["view"]["you"] == []
-        assert nobody.refused(game, "join", name="Nobody") == "not-your-seat"
+        assert nobody.refused(game, "join", name="Nobody") == "no-secret"
         assert nobody.refused(game, "abort") == "not-your-seat"

@@ -67,39 +67,61 @@ ORDER = [
     "engine.training",
     "i18n",
     "web.settings",
-    "web.clocks",
-    "web.rooms",
-    "web.budgets",
-    "web.store",
-    "web.bus",
+    "web.errors",
+    "web.health",
+    "web.server_time",
+    "web.ids",
+    "web.schemas",
+    "web.limits",
     "web.identity",
-    "web.messages",
-    "web.views",
-    "web.studies",
-    "web.workers",
-    "web.thinkers",
-    "web.analysts",
-    "web.reviews",
-    "web.rasters",
-    "web.pictures",
-    "web.pages",
-    "web.lessons",
-    "web.rulebook",
-    "web.socket",
+    "web.database",
+    "web.writer",
+    "web.memory",
+    "web.games.clocks",
+    "web.games.rooms",
+    "web.games.store",
+    "web.games.tables",
+    "web.games.presence",
+    "web.games.flags",
+    "web.games.commits",
+    "web.games.desk",
+    "web.games.views",
+    "web.engine.workers",
+    "web.engine.playing",
+    "web.engine.analysing",
+    "web.engine.insights",
+    "web.engine.thinkers",
+    "web.engine.analysts",
+    "web.engine.reviews",
+    "web.games.messages",
+    "web.studies.tree",
+    "web.studies.store",
+    "web.pictures.qr_codes",
+    "web.pictures.rasters",
+    "web.pictures.studio",
+    "web.services",
+    "web.pages.assets",
+    "web.pages.shell",
+    "web.answers",
+    "web.security",
+    "web.contract",
+    "web.games.routes",
+    "web.games.socket",
+    "web.studies.routes",
+    "web.pictures.routes",
+    "web.learn.lessons",
+    "web.learn.rulebook",
+    "web.pages.routes",
     "web.app",
     "web.migrations",
     "cli",
 ]
 # Notebooks show a position by asking the value itself, so it must reach for its picture.
-#
-# The other is a circle between neighbours, taken apart by importing late: the socket is typed by
-# the services that open it.
-EXCEPTIONS = {
-    ("position", "render.svg"),
-    ("web.socket", "web.app"),
-}
+EXCEPTIONS = {("position", "render.svg")}
 GAME_MODULES = ORDER[: ORDER.index("engine.strengths")]
-PACKAGES = {"", "render", "engine", "web"}
+PACKAGES = {"", "render", "engine", "web"} | {
+    f"web.{part}" for part in ("games", "engine", "studies", "pictures", "learn", "pages")
+}
 
 
 def modules() -> dict[str, Path]:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from kamon import Layout, format_layout
-from kamon.web.pages import STATIC, stamped
+from kamon.web.errors import ERRORS
+from kamon.web.pages.assets import STATIC, stamped
 from web_server import KAMON, PATIENCE, Client, Server, serving, until
 
 BOARD = format_layout(Layout.shuffled(1))
@@ -113,8 +114,8 @@ def test_without_numba_the_server_plays_and_says_what_a_study_lacks(server: Serv
         with ann.socket() as socket:
             socket.send(json.dumps({"type": "study", "line": BOARD}))
             told = json.loads(socket.recv(PATIENCE))
-    assert told["type"] == "study"
-    assert "the engine needs numba, which is not installed here" in told["error"]
+    assert (told["type"], told["code"]) == ("error", "no-engine")
+    assert told["message"] == ERRORS["no-engine"].sentence
 
 
 @offline

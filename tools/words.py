@@ -5,6 +5,7 @@ tests use the same list of words.
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -12,8 +13,10 @@ from babel.messages.pofile import read_po, write_po
 
 from kamon.editions import EDITIONS
 from kamon.engine.strengths import STRENGTHS
+from kamon.errors import SENTENCES
 from kamon.i18n import DEFAULT, FOLDER, LANGUAGES
-from kamon.web.lessons import LESSONS, REASONS
+from kamon.web.errors import ERRORS
+from kamon.web.learn.lessons import LESSONS, REASONS
 
 WEB = FOLDER.parent / "web"
 _SCRIPT = re.compile(r'\bt\(\s*"((?:[^"\\]|\\.)*)"')
@@ -24,25 +27,41 @@ _PYTHON = re.compile(r'\btranslate\(\s*\w+,\s*"((?:[^"\\]|\\.)*)"')
 def used_words() -> dict[str, list[str]]:
     """Return every text that the surfaces show, with the files that show it."""
     words: dict[str, list[str]] = {}
-    patterns = [("static/js/**/*.js", _SCRIPT), ("templates/*.html", _TEMPLATE), ("*.py", _PYTHON)]
-    for glob, pattern in patterns:
+    for text, place in (*_words_in_files(), *_words_in_tables()):
+        words.setdefault(text, []).append(place)
+    return words
+
+
+def _words_in_files() -> Iterator[tuple[str, str]]:
+    patterns = {
+        "static/js/**/*.js": _SCRIPT,
+        "templates/*.html": _TEMPLATE,
+        "**/*.py": _PYTHON,
+    }
+    for glob, pattern in patterns.items():
         for path in sorted(WEB.glob(glob)):
             for text in pattern.findall(path.read_text(encoding="utf-8")):
-                words.setdefault(text.replace('\\"', '"'), []).append(path.name)
+                yield text.replace('\\"', '"'), path.name
+
+
+def _words_in_tables() -> Iterator[tuple[str, str]]:
     for edition in EDITIONS.values():
         # Where tokens are lifted the suit is a number, and shown as one.
         suits = () if edition.lifts_tokens else edition.suits.values()
         for word in (*edition.symbols.values(), *suits):
-            words.setdefault(word, []).append(f"the {edition.name} edition")
+            yield word, f"the {edition.name} edition"
     for strength in STRENGTHS:
-        words.setdefault(strength.name, []).append(f"level {strength.level}")
-        words.setdefault(strength.description, []).append(f"level {strength.level}")
+        yield strength.name, f"level {strength.level}"
+        yield strength.description, f"level {strength.level}"
     for number, lesson in enumerate(LESSONS, 1):
         for text in (lesson.title, lesson.text, lesson.done):
-            words.setdefault(text, []).append(f"step {number} of the tutorial")
+            yield text, f"step {number} of the tutorial"
     for reason in REASONS:
-        words.setdefault(reason, []).append("the tutorial")
-    return words
+        yield reason, "the tutorial"
+    for code, kind in ERRORS.items():
+        yield kind.sentence, f"the error {code}"
+    for code, sentence in SENTENCES.items():
+        yield sentence, f"the defect {code}"
 
 
 def bring_up_to_date(path: Path, language: str) -> None:

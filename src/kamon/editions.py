@@ -4,10 +4,12 @@ An edition changes what people see and say, never what may be played.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from kamon.geometry import Pair
 from kamon.tokens import SUITS, SYMBOLS, Token
+
+EditionName = Literal["2020", "2007"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 // Stands in for the module that the server writes from Python: the names that texts are made of.
 
-/** @type {Pick<import("../../src/kamon/web/static/js/types").Artwork, "editions" | "levels" | "descriptions">} */
+/** @type {Pick<import("../../src/kamon/web/static/js/page").Artwork, "editions" | "levels" | "descriptions" | "errors" | "defects">} */
 export default {
   editions: {
     2020: {
@@ -18,4 +18,9 @@ export default {
   },
   levels: ["First steps", "Oracle"],
   descriptions: ["Plays at random.", "Plays perfectly."],
+  errors: {
+    "bad-layout": "That is not a board of 37 tokens.",
+    "too-many": "Too much at once. Try again in {seconds} seconds.",
+  },
+  defects: { "missing-tokens": "missing: {tokens}", "waiting-side-won": "{side} holds a win" },
 };

@@ -68,8 +68,8 @@ describe("ask", () => {
   });
 
   it("what the server says of an error is thrown", async () => {
-    answering('{"code": "too-many", "message": "wait", "retry": 7}', 429);
-    await assert.rejects(ask("/api/games"), { code: "too-many", message: "wait", retry: 7 });
+    answering('{"code": "too-many", "message": "wait", "values": {"seconds": 7}}', 429);
+    await assert.rejects(ask("/api/games"), { code: "too-many", message: "wait", values: { seconds: 7 } });
   });
 
   it("without a connection, or with an answer that is no JSON, one is offline", async () => {

@@ -141,14 +141,26 @@ describe("a game", () => {
 });
 
 describe("errors", () => {
-  it("known codes have words, others say what the server said", () => {
-    assert.equal(words.errorWords({ code: "too-many", retry: 9 }), "Too much at once. Try again in 9 seconds.");
+  it("a code has its sentence, with the values that the server sends", () => {
+    const error = { code: "too-many", values: { seconds: 9 } };
+    assert.equal(words.errorWords(error), "Too much at once. Try again in 9 seconds.");
+  });
+
+  it("what is wrong with a text follows, with its place and the names of the sides", () => {
+    const missing = { code: "missing-tokens", values: { tokens: "A1" } };
+    const error = { code: "bad-layout", defects: [missing], column: 3 };
+    assert.equal(words.errorWords(error), "That is not a board of 37 tokens. (column 3: missing: A1)");
+    const won = { code: "waiting-side-won", values: { side: "black" } };
+    assert.equal(words.defectWords({ defects: [won] }), "Black holds a win");
     assert.equal(
-      words.errorWords({ code: "bad-layout", message: "A1 twice" }),
-      "That is not a board of 37 tokens. (A1 twice)",
+      words.defectWords({ defects: [missing, won], line: 2, column: 1 }),
+      "line 2, column 1: missing: A1; Black holds a win",
     );
-    assert.equal(words.errorWords({ code: "new", message: "" }), "Something went wrong: new");
-    assert.equal(words.errorWords(new Error("broken")), "Something went wrong: broken");
-    assert.equal(words.errorWords({}), "Something went wrong: ?");
+  });
+
+  it("whatever else goes wrong is told without technical words", () => {
+    assert.equal(words.errorWords({ code: "offline" }), "No connection to the server.");
+    assert.equal(words.errorWords({ code: "new", message: "a technical remark" }), "Something went wrong.");
+    assert.equal(words.errorWords(/** @type {any} */ (new Error("broken"))), "Something went wrong.");
   });
 });

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from kamon.web import analysts as module
-from kamon.web.analysts import WAITING_LIMIT, Analysts
-from kamon.web.budgets import BudgetError
-from kamon.web.rooms import RoomError
+from kamon.web.engine import analysts as module
+from kamon.web.engine.analysts import WAITING_LIMIT, Analysts
+from kamon.web.errors import ApiError
 from web_server import PATIENCE
 
 DATA = Path(__file__).parents[1] / "data"
@@ -118,8 +117,10 @@ async def test_a_line_that_is_too_long_is_refused(analysts: Analysts) -> None:
         asyncio.create_task(all_of(analysts, question(HARD))) for _ in range(WAITING_LIMIT + 1)
     ]
     await until(lambda: analysts.waiting >= WAITING_LIMIT)
-    with pytest.raises(BudgetError):
+    with pytest.raises(ApiError) as refused:
         await all_of(analysts, question(EASY))
+    assert refused.value.code == "too-many"
+    assert refused.value.retry == 30
     for task in tasks:
         task.cancel()
 
@@ -135,7 +136,7 @@ async def test_a_process_that_was_killed_is_told_and_replaced(analysts: Analysts
     assert worker.process is not None
     assert worker.process.pid is not None
     os.kill(worker.process.pid, signal.SIGKILL)
-    with pytest.raises(RoomError) as failed:
+    with pytest.raises(ApiError) as failed:
         await task
     assert failed.value.code == "engine-failed"
     assert (await all_of(analysts, question(EASY)))[-1]["done"]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kamon.errors import FormatError
 from kamon.position import Side
-from kamon.web.clocks import Clock, Control
+from kamon.web.games.clocks import Clock, Control
 
 BLACK, WHITE = Side.BLACK, Side.WHITE
 FIVE_MINUTES = Control.parse("300+5")

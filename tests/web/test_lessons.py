@@ -10,8 +10,8 @@ from kamon.i18n import LANGUAGES
 from kamon.notation import format_cell, parse_cell
 from kamon.position import Position, Side
 from kamon.rules import By
-from kamon.web import lessons
-from kamon.web.lessons import LESSONS, Goal, Lesson, Try, judge
+from kamon.web.learn import lessons
+from kamon.web.learn.lessons import LESSONS, Goal, Lesson, Try, judge
 
 MATCH, FIRST, NEUTRAL, LINK, CORNER, LOOP, OWN_RING, BLOCK, STUCK, GAP = LESSONS
 ALL = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.title)
@@ -207,7 +207,9 @@ def test_the_page_is_told_a_board_for_each_legal_try(lesson: Lesson, language: s
         assert (each["board"] is not None) == (name in told["board"]["legal"])
         assert (each["reply"] is None) == (each["after"] is None) == (result.reply is None)
         if each["after"]:
-            assert each["after"]["outcome"]["winner"] == "white"
+            outcome = each["after"]["outcome"]
+            assert outcome is not None
+            assert outcome["winner"] == "white"
             assert each["after"]["last"] == each["reply"]
 
 

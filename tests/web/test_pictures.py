@@ -20,12 +20,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kamon import Layout, format_layout
 from kamon.render.palette import DARK, LIGHT
-from kamon.web import pictures, rasters
-from kamon.web.app import _room_error, _validation_error
-from kamon.web.budgets import Budgets
-from kamon.web.pictures import DEAR, Cache, Picture, Studio, _Painter
-from kamon.web.rasters import Question
-from kamon.web.rooms import RoomError
+from kamon.web.answers import add_error_handlers
+from kamon.web.errors import ERRORS, ApiError
+from kamon.web.limits import Budgets
+from kamon.web.pictures import rasters, routes
+from kamon.web.pictures import studio as module
+from kamon.web.pictures.rasters import Question
+from kamon.web.pictures.routes import EXTRA_COST
+from kamon.web.pictures.studio import Cache, Picture, Studio, _Painter
 from web_server import CHAIN, CHAIN_SEED, PATIENCE
 
 LAYOUT = format_layout(Layout.shuffled(int(CHAIN_SEED)))
@@ -289,15 +291,15 @@ async def test_a_card_has_the_size_that_networks_ask_for(http: httpx.AsyncClient
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
-        ("", "bad-message", "says nothing"),
-        (" ; fun", "bad-message", "says nothing"),
+        ("", "bad-text", "the line is empty"),
+        (" ; fun", "bad-text", "the line is empty"),
         ("nonsense", "bad-layout", "not a layout"),
         (LAYOUT.replace("A1", "A2"), "bad-layout", "not a layout"),
-        (f"{LAYOUT} d4", "bad-message", "d4 cannot be played"),
-        (f"{LAYOUT} z9", "bad-message", "no cell"),
-        (f"{LINE} a1", "bad-message", "over"),
-        (f"{LAYOUT} x/y", "bad-message", "last cell"),
-        (f"{LAYOUT} x.../...../....../......./....../...../.... -", "bad-message", "position"),
+        (f"{LAYOUT} d4", "illegal-move", "d4 cannot be played"),
+        (f"{LAYOUT} z9", "bad-text", "no cell"),
+        (f"{LINE} a1", "illegal-move", "over"),
+        (f"{LAYOUT} x/y", "bad-text", "last cell"),
+        (f"{LAYOUT} x.../...../....../......./....../...../.... -", "bad-position", "position"),
         (LAYOUT + " " * 400, "bad-message", "400"),
     ],
 )
@@ -305,7 +307,7 @@ async def test_a_bad_line_is_refused_with_its_reason(
     painter: Painter, path: str, line: str, code: str, said: str
 ) -> None:
     async with client_of(server(painter)) as http:
-        message = refused(await http.get(path, params={"line": line}), 422, code)
+        message = refused(await http.get(path, params={"line": line}), ERRORS[code].status, code)
     assert said in message
     assert painter.asked == []
 
@@ -480,7 +482,7 @@ async def test_who_goes_away_ends_nobody_elses_picture(painter: Painter) -> None
 
 
 async def test_a_failure_is_not_kept(painter: Painter) -> None:
-    painter.failures = [RoomError("too-slow", "try again")]
+    painter.failures = [ApiError("too-slow")]
     async with client_of(server(painter)) as http:
         refused(await http.get(PNG, params={"line": LINE}), 503, "too-slow")
         assert (await http.get(PNG, params={"line": LINE})).status_code == 200

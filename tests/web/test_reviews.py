@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from kamon.web import reviews as module
-from kamon.web.analysts import Analysts
-from kamon.web.reviews import Reviews
-from kamon.web.rooms import RoomError
-from kamon.web.store import Store
+from kamon.web.database import Database
+from kamon.web.engine import reviews as module
+from kamon.web.engine.analysts import Analysts
+from kamon.web.engine.reviews import Reviews
+from kamon.web.errors import ApiError
+from kamon.web.health import Health
+from kamon.web.writer import Writer
 from web_server import PATIENCE
 
 DATA = Path(__file__).parents[1] / "data"
@@ -31,18 +33,24 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    made = Store(f"sqlite:///{tmp_path / 'kamon.sqlite'}")
-    made.migrate()
-    return made
+def writer(tmp_path: Path) -> Iterator[Writer]:
+    database = Database(f"sqlite:///{tmp_path / 'kamon.sqlite'}")
+    database.open()
+    made = Writer(database, Health())
+    yield made
+    made.close()
+    database.close()
 
 
 @pytest.fixture
-async def reviews(store: Store, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Reviews]:
+async def reviews(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Reviews]:
     monkeypatch.setattr(module, "REVIEW_SECONDS", 6.0)
     async with Analysts(1) as analysts:
-        yield Reviews(store, analysts)
-    store.close()
+        yield Reviews(writer, analysts)
+
+
+async def keep(writer: Writer, review: str, now: int, data: str) -> None:
+    await writer.write(lambda connection: module._keep(connection, review, now, data))
 
 
 async def all_of(reviews: Reviews, line: str) -> list[dict[str, Any]]:
@@ -73,17 +81,17 @@ async def test_one_game_has_one_review_however_its_line_is_written(reviews: Revi
 
 
 async def test_a_review_that_is_complete_needs_no_engine(
-    reviews: Reviews, store: Store, monkeypatch: pytest.MonkeyPatch
+    reviews: Reviews, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last = (await all_of(reviews, GAME))[-1]
     text = json.dumps({"version": module.VERSION, **last, "done": True})
-    store.keep_review(module._id(GAME), 1, text)
+    await keep(writer, module._id(GAME), 1, text)
     monkeypatch.setattr(reviews, "_analysts", None)
     assert len(await all_of(reviews, GAME)) == 1
 
 
-async def test_a_review_of_another_version_is_made_anew(reviews: Reviews, store: Store) -> None:
-    store.keep_review(module._id(GAME), 1, json.dumps({"version": 0, "turns": "old"}))
+async def test_a_review_of_another_version_is_made_anew(reviews: Reviews, writer: Writer) -> None:
+    await keep(writer, module._id(GAME), 1, json.dumps({"version": 0, "turns": "old"}))
     assert await reviews.stored(GAME) is None
     assert proven((await all_of(reviews, GAME))[-1]) > 0
 
@@ -104,7 +112,7 @@ async def test_what_was_proven_before_the_engine_was_killed_is_kept(
                     assert worker.process.pid is not None
                     os.kill(worker.process.pid, signal.SIGKILL)
 
-    with pytest.raises(RoomError, match="the engine has failed"):
+    with pytest.raises(ApiError, match="The engine has failed"):
         await kill_it_when_it_knows_something()
     stored = await reviews.stored(GAME)
     assert stored is not None
@@ -122,19 +130,20 @@ async def test_a_page_that_goes_away_loses_nothing(reviews: Reviews) -> None:
 
 
 async def test_a_full_disk_does_not_end_a_review(
-    reviews: Reviews, store: Store, monkeypatch: pytest.MonkeyPatch
+    reviews: Reviews, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise OperationalError("insert", {}, OSError("disk full"))
 
-    monkeypatch.setattr(store, "keep_review", fail)
+    monkeypatch.setattr(module, "_keep", fail)
     monkeypatch.setattr(module, "_SAVE_EVERY", 0.0)
     assert proven((await all_of(reviews, GAME))[-1]) > 0
 
 
-async def test_old_reviews_are_removed(reviews: Reviews, store: Store) -> None:
-    store.keep_review("a", 1, "{}")
-    store.keep_review("b", 9, "{}")
-    store.remove_reviews(5)
-    assert (store.review("a"), store.review("b")) == (None, "{}")
-    assert reviews is not None
+async def test_old_reviews_are_removed(writer: Writer) -> None:
+    async with Analysts(1) as analysts:
+        await keep(writer, "a", 1, "{}")
+        await keep(writer, "b", 9, "{}")
+        await Reviews(writer, analysts).clear(5)
+    found = [module._stored(writer.database, name) for name in ("a", "b")]
+    assert found == [None, "{}"]

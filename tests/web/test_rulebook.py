@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kamon import rules
 from kamon.editions import EDITIONS
@@ -27,10 +27,10 @@ from kamon.geometry import (
 from kamon.notation import parse_cell, parse_token
 from kamon.position import Position, Side
 from kamon.rules import By, Outcome
-from kamon.web import app as web
-from kamon.web import rulebook
-from kamon.web.rooms import RoomError
-from kamon.web.rulebook import PICTURES
+from kamon.web.answers import add_error_handlers
+from kamon.web.identity import Secrets
+from kamon.web.learn import rulebook
+from kamon.web.learn.rulebook import PICTURES
 
 NAMES = ["setup", "first", "match", "link", "corner", "loop", "noloop", "block"]
 LOOKS = list(itertools.product(NAMES, EDITIONS, ("light", "dark")))
@@ -42,14 +42,22 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+def with_services(app: ASGIApp, services: object) -> ASGIApp:
+    """Give every request what the start of a server gives it."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, "state": {"services": services}}, receive, send)
+
+    return serve
+
+
 @pytest.fixture
 async def http() -> AsyncIterator[httpx.AsyncClient]:
     app = FastAPI()
-    app.state.services = SimpleNamespace(base_url=lambda request: str(request.base_url))
     app.include_router(rulebook.router)
-    app.add_exception_handler(RoomError, web._room_error)
-    app.add_exception_handler(RequestValidationError, web._validation_error)
-    transport = httpx.ASGITransport(app)
+    add_error_handlers(app)
+    services = SimpleNamespace(secrets=Secrets(b"key"), is_secure=lambda _: False)
+    transport = httpx.ASGITransport(with_services(app, services))
     async with httpx.AsyncClient(transport=transport, base_url="http://kamon") as client:
         yield client
 

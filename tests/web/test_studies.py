@@ -8,13 +8,14 @@ from kamon.errors import KamonError
 from kamon.game import OffBoard
 from kamon.notation import format_layout, format_position
 from kamon.position import Side
-from kamon.web.rooms import RoomError
-from kamon.web.studies import (
+from kamon.web.errors import ApiError
+from kamon.web.studies.tree import (
     NODES_LIMIT,
     Branch,
     Study,
     game_of,
     game_on,
+    problem_view,
     read_anything,
     record_of,
     tree_of,
@@ -50,16 +51,16 @@ def test_who_played_and_how_it_ended_survive() -> None:
     game.end_off_board(Side.BLACK, OffBoard.RESIGNATION)
     record = format_record(game)
     again = Study.model_validate(tree_of(parse_record(record)))
-    assert record_of(again) == record
+    assert record_of(game_of(again)) == record
     # Who plays on from there has a game that goes on.
     again.children[0].children[0].children[0].children[0].children.append(branch(CHAIN[4]))
-    assert '[Result "*"]' in record_of(again)
+    assert '[Result "*"]' in record_of(game_of(again))
 
 
 def test_a_study_that_could_not_be_read_again_is_refused() -> None:
     made = study(branch(CHAIN[0])).model_copy(update={"tags": {"TimeControl": "whenever"}})
-    with pytest.raises(RoomError, match="time control"):
-        record_of(made)
+    with pytest.raises(ApiError, match="time control"):
+        record_of(game_of(made))
 
 
 def test_any_tags_of_a_record_can_be_read_and_kept() -> None:
@@ -67,7 +68,7 @@ def test_any_tags_of_a_record_can_be_read_and_kept() -> None:
     record = (
         f'{tags}[Event "{"d" * 300}"]\n[Layout "{format_layout(LAYOUT)}"]\n\n{{{"e" * 5000}}} *'
     )
-    again = record_of(Study.model_validate(tree_of(parse_record(record))))
+    again = record_of(game_of(Study.model_validate(tree_of(parse_record(record)))))
     assert "e" * 5000 in again
 
 
@@ -89,15 +90,15 @@ def test_comments_of_a_record_before_and_behind_a_move_are_one() -> None:
     ("made", "code"),
     [
         (study(start="rubbish"), "bad-layout"),
-        (study(start="; nothing"), "bad-message"),
-        (study(start=f"{format_layout(LAYOUT)} d4"), "bad-message"),
+        (study(start="; nothing"), "bad-text"),
+        (study(start=f"{format_layout(LAYOUT)} d4"), "illegal-move"),
         (study(branch("d4")), "illegal-move"),
-        (study(branch("z9")), "illegal-move"),
+        (study(branch("z9")), "bad-text"),
         (study(branch(CHAIN[0], branch(CHAIN[0]))), "illegal-move"),
     ],
 )
 def test_what_cannot_be_played_is_refused(made: Study, code: str) -> None:
-    with pytest.raises(RoomError) as refused:
+    with pytest.raises(ApiError) as refused:
         game_of(made)
     assert refused.value.code == code
 
@@ -112,7 +113,7 @@ def test_a_tree_has_a_limit() -> None:
         ]
 
     grown = bush(Game(LAYOUT), 4)
-    with pytest.raises(RoomError) as refused:
+    with pytest.raises(ApiError) as refused:
         game_of(study(*grown))
     assert refused.value.code == "too-large"
     assert str(NODES_LIMIT) in refused.value.message
@@ -162,5 +163,24 @@ def test_a_record_without_a_board_cannot_be_opened() -> None:
 
 
 def test_a_line_says_what_is_wrong_with_it() -> None:
-    with pytest.raises(RoomError, match="d4"):
+    with pytest.raises(ApiError, match="d4"):
         game_on(f"{format_layout(LAYOUT)} d4")
+
+
+def test_a_program_is_told_what_is_wrong_with_a_text() -> None:
+    with pytest.raises(ApiError) as refused:
+        game_on(f"{format_layout(LAYOUT)} d4")
+    told = refused.value.answer()
+    assert told["code"] == "illegal-move"
+    assert [defect["code"] for defect in told["defects"]] == ["inside-start"]
+    assert told["defects"][0]["values"]["cell"] == "d4"
+
+
+def test_the_problem_of_a_text_that_was_read_in_part_is_told_with_its_place() -> None:
+    record = f'[Layout "{format_layout(LAYOUT)}"]\n\n1. {CHAIN[0]} {CHAIN[0]} *'
+    _, problem = read_anything(record)
+    assert problem is not None
+    told = problem_view(problem)
+    assert (told["line"], told["column"]) == (3, 7)
+    assert [defect["code"] for defect in told["defects"]] == ["occupied"]
+    assert CHAIN[0] in told["message"]

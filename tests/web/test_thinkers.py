@@ -12,13 +12,19 @@ from kamon import Layout, rules
 from kamon.engine.strengths import STRONGEST
 from kamon.notation import format_cell, parse_position
 from kamon.position import Position, Side
-from kamon.web import thinkers as thinkers_module
-from kamon.web.bus import Bus, StorageError, Table
-from kamon.web.clocks import Control
-from kamon.web.rooms import Command, Seat, set_up
-from kamon.web.store import Store
-from kamon.web.thinkers import TRIES, Thinkers, _Thinker
-from kamon.web.workers import Worker
+from kamon.web.database import Database
+from kamon.web.engine import playing
+from kamon.web.engine import thinkers as thinkers_module
+from kamon.web.engine.thinkers import TRIES, Thinkers, _Thinker
+from kamon.web.engine.workers import Worker
+from kamon.web.errors import storage_failed
+from kamon.web.games.clocks import Control
+from kamon.web.games.desk import Desk
+from kamon.web.games.rooms import Command, Seat, set_up
+from kamon.web.games.store import Games
+from kamon.web.games.tables import Table
+from kamon.web.server_time import ServerTime
+from kamon.web.writer import Writer
 from web_server import PATIENCE
 
 BLACK, WHITE = Side.BLACK, Side.WHITE
@@ -59,23 +65,25 @@ def brain(monkeypatch: pytest.MonkeyPatch) -> Iterator[Brain]:
 
 
 @pytest.fixture
-async def bus(tmp_path: Path) -> AsyncIterator[Bus]:
-    store = Store(f"sqlite:///{tmp_path / 'kamon.sqlite'}")
-    store.migrate()
-    async with Bus(store).running() as running:
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    database = Database(f"sqlite:///{tmp_path / 'kamon.sqlite'}")
+    database.open()
+    writer = Writer(database)
+    async with Desk(Games(database), writer, ServerTime()).running() as running:
         yield running
-    store.close()
+    writer.close()
+    database.close()
 
 
-async def new(bus: Bus, mine: Side = BLACK) -> Table:
+async def new(desk: Desk, mine: Side = BLACK) -> Table:
     seats = {mine: SEATS[BLACK], mine.other: SEATS[WHITE]}
-    first = set_up(Layout.shuffled(1), Control(), seats, bus.now())
-    return await bus.table((await bus.create(first, [(mine, "a" * 64)])).id)
+    first = set_up(Layout.shuffled(1), Control(), seats, desk.now())
+    return await desk.table((await desk.create(first, [(mine, "a" * 64)])).id)
 
 
-async def move(bus: Bus, table: Table) -> None:
+async def move(desk: Desk, table: Table) -> None:
     cell = format_cell(rules.legal_cells(table.room.position)[0])
-    await bus.submit(table.room.id, Command("move", ME, {"cell": cell}))
+    await desk.submit(table.room.id, Command("move", ME, {"cell": cell}))
 
 
 async def until(true: Callable[[], bool]) -> None:
@@ -89,22 +97,22 @@ async def settled(thinkers: Thinkers) -> None:
     await until(lambda: not thinkers.busy and thinkers._queue.empty() and not thinkers._wanted)
 
 
-async def test_the_computer_answers_a_move_and_begins_as_black(bus: Bus, brain: Brain) -> None:
-    async with Thinkers(bus, 1) as thinkers:
-        table = await new(bus)
-        await move(bus, table)
+async def test_the_computer_answers_a_move_and_begins_as_black(desk: Desk, brain: Brain) -> None:
+    async with Thinkers(desk, 1) as thinkers:
+        table = await new(desk)
+        await move(desk, table)
         await until(lambda: len(table.room.moves) == 2)
-        other = await new(bus, WHITE)
+        other = await new(desk, WHITE)
         await until(lambda: len(other.room.moves) == 1)
         await settled(thinkers)
     assert len(brain.asked) == 2
 
 
-async def test_one_board_is_thought_about_once_however_many_look(bus: Bus, brain: Brain) -> None:
+async def test_one_board_is_thought_about_once_however_many_look(desk: Desk, brain: Brain) -> None:
     brain.free.clear()
-    async with Thinkers(bus, 2) as thinkers:
-        table = await new(bus)
-        await move(bus, table)
+    async with Thinkers(desk, 2) as thinkers:
+        table = await new(desk)
+        await move(desk, table)
         for _ in range(5):
             thinkers.consider(table.room)
         brain.free.set()
@@ -114,29 +122,29 @@ async def test_one_board_is_thought_about_once_however_many_look(bus: Bus, brain
 
 
 async def test_a_thought_about_a_board_that_was_taken_back_is_dropped(
-    bus: Bus, brain: Brain
+    desk: Desk, brain: Brain
 ) -> None:
     brain.free.clear()
-    async with Thinkers(bus, 1) as thinkers:
-        table = await new(bus)
-        await move(bus, table)
+    async with Thinkers(desk, 1) as thinkers:
+        table = await new(desk)
+        await move(desk, table)
         await until(lambda: len(brain.asked) == 1)
-        await bus.submit(table.room.id, Command("offer", ME, {"what": "takeback"}))
+        await desk.submit(table.room.id, Command("offer", ME, {"what": "takeback"}))
         brain.free.set()
         await settled(thinkers)
         assert table.room.moves == ()
-        await move(bus, table)
+        await move(desk, table)
         await until(lambda: len(table.room.moves) == 2)
 
 
-async def test_nobody_thinks_about_a_game_that_ended_in_the_queue(bus: Bus, brain: Brain) -> None:
+async def test_nobody_thinks_about_a_game_that_ended_in_the_queue(desk: Desk, brain: Brain) -> None:
     brain.free.clear()
-    async with Thinkers(bus, 1) as thinkers:
-        first, second = await new(bus), await new(bus)
-        await move(bus, first)
+    async with Thinkers(desk, 1) as thinkers:
+        first, second = await new(desk), await new(desk)
+        await move(desk, first)
         await until(lambda: len(brain.asked) == 1)
-        await move(bus, second)
-        await bus.submit(second.room.id, Command("resign", ME))
+        await move(desk, second)
+        await desk.submit(second.room.id, Command("resign", ME))
         brain.free.set()
         await settled(thinkers)
     assert len(brain.asked) == 1
@@ -145,46 +153,46 @@ async def test_nobody_thinks_about_a_game_that_ended_in_the_queue(bus: Bus, brai
 
 @pytest.mark.parametrize("failure", [EOFError(), BrokenPipeError(), TimeoutError()])
 async def test_after_a_worker_has_failed_the_game_goes_on_by_itself(
-    bus: Bus, brain: Brain, failure: Exception, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, brain: Brain, failure: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(thinkers_module, "FIRST_PAUSE", 0.01)
     brain.failures = [failure, failure]
-    async with Thinkers(bus, 1):
-        table = await new(bus)
-        await move(bus, table)
+    async with Thinkers(desk, 1):
+        table = await new(desk)
+        await move(desk, table)
         await until(lambda: len(table.room.moves) == 2)
     assert len(brain.asked) == 3
 
 
 async def test_a_move_that_cannot_be_written_is_played_later(
-    bus: Bus, brain: Brain, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, brain: Brain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(thinkers_module, "FIRST_PAUSE", 0.01)
-    failures = [StorageError()]
-    submit = bus.submit
+    failures = [storage_failed()]
+    submit = desk.submit
 
     async def fails_first(game: str, command: Command) -> object:
         if command.id is not None and command.id.startswith("computer") and failures:
             raise failures.pop()
         return await submit(game, command)
 
-    async with Thinkers(bus, 1):
-        table = await new(bus)
-        monkeypatch.setattr(bus, "submit", fails_first)
-        await move(bus, table)
+    async with Thinkers(desk, 1):
+        table = await new(desk)
+        monkeypatch.setattr(desk, "submit", fails_first)
+        await move(desk, table)
         await until(lambda: len(table.room.moves) == 2)
     assert not failures
     assert len(brain.asked) == 2
 
 
 async def test_a_worker_that_always_fails_is_given_up_until_somebody_looks(
-    bus: Bus, brain: Brain, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, brain: Brain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(thinkers_module, "FIRST_PAUSE", 0.0)
     brain.failures = [EOFError()] * (TRIES + 1)
-    async with Thinkers(bus, 1) as thinkers:
-        table = await new(bus)
-        await move(bus, table)
+    async with Thinkers(desk, 1) as thinkers:
+        table = await new(desk)
+        await move(desk, table)
         await until(lambda: not brain.failures)
         await settled(thinkers)
         assert len(table.room.moves) == 1
@@ -193,31 +201,31 @@ async def test_a_worker_that_always_fails_is_given_up_until_somebody_looks(
 
 
 async def test_a_move_that_was_not_answered_is_answered_in_the_next_life(
-    bus: Bus, brain: Brain
+    desk: Desk, brain: Brain
 ) -> None:
-    async with Thinkers(bus, 1):
-        table = await new(bus)
-    await move(bus, table)
+    async with Thinkers(desk, 1):
+        table = await new(desk)
+    await move(desk, table)
     assert not brain.asked
     # In the next life of the server whoever looks reminds it.
-    async with Thinkers(bus, 1) as thinkers:
+    async with Thinkers(desk, 1) as thinkers:
         thinkers.consider(table.room)
         await until(lambda: len(table.room.moves) == 2)
 
 
 async def test_easy_levels_play_while_the_engine_is_compiled_and_the_others_wait(
-    bus: Bus, brain: Brain, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, brain: Brain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = threading.Event()
     monkeypatch.setattr(Worker, "send", lambda *_: None)
     monkeypatch.setattr(Worker, "receive", lambda *_: compiled.wait(PATIENCE))
-    async with Thinkers(bus, 1) as thinkers:
+    async with Thinkers(desk, 1) as thinkers:
         strong = {BLACK: Seat("person"), WHITE: Seat("computer", "", 9)}
-        first = set_up(Layout.shuffled(1), Control(), strong, bus.now())
-        hard = await bus.table((await bus.create(first, [(BLACK, "a" * 64)])).id)
-        easy = await new(bus)
-        await move(bus, hard)
-        await move(bus, easy)
+        first = set_up(Layout.shuffled(1), Control(), strong, desk.now())
+        hard = await desk.table((await desk.create(first, [(BLACK, "a" * 64)])).id)
+        easy = await new(desk)
+        await move(desk, hard)
+        await move(desk, easy)
         await until(lambda: len(easy.room.moves) == 2)
         assert thinkers.compiling
         assert len(hard.room.moves) == 1
@@ -228,38 +236,38 @@ async def test_easy_levels_play_while_the_engine_is_compiled_and_the_others_wait
 
 
 async def test_where_the_engine_cannot_be_compiled_the_game_goes_on(
-    bus: Bus, brain: Brain, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, brain: Brain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise EOFError
 
     monkeypatch.setattr(Worker, "send", fail)
-    async with Thinkers(bus, 1) as thinkers:
+    async with Thinkers(desk, 1) as thinkers:
         await until(lambda: not thinkers.compiling)
-        table = await new(bus)
-        await move(bus, table)
+        table = await new(desk)
+        await move(desk, table)
         await until(lambda: len(table.room.moves) == 2)
     assert brain.asked
 
 
-async def test_a_game_stays_with_the_worker_that_knows_it(bus: Bus, brain: Brain) -> None:
-    async with Thinkers(bus, 3) as thinkers:
-        tables = [await new(bus) for _ in range(3)]
+async def test_a_game_stays_with_the_worker_that_knows_it(desk: Desk, brain: Brain) -> None:
+    async with Thinkers(desk, 3) as thinkers:
+        tables = [await new(desk) for _ in range(3)]
         for table in tables:
-            await move(bus, table)
+            await move(desk, table)
             await until(lambda table=table: len(table.room.moves) == 2)  # type: ignore[misc]
         known = dict(thinkers._known_by)
         for table in reversed(tables):
-            await move(bus, table)
+            await move(desk, table)
             await until(lambda table=table: len(table.room.moves) == 4)  # type: ignore[misc]
         assert dict(thinkers._known_by) == known
     assert len(brain.asked) == 6
 
 
 def test_a_player_remembers_a_few_games_and_thinks_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thinkers_module, "ORACLE_SECONDS", 0.1)
-    monkeypatch.setattr(thinkers_module, "AHEAD_SECONDS", 30.0)
-    player = thinkers_module._Player()
+    monkeypatch.setattr(playing, "ORACLE_SECONDS", 0.1)
+    monkeypatch.setattr(playing, "AHEAD_SECONDS", 30.0)
+    player = playing._Player()
     for seed in range(3):
         position = Position(Layout.shuffled(seed))
         cell = player.choose(position, STRONGEST, seed)
@@ -272,21 +280,21 @@ def test_a_player_remembers_a_few_games_and_thinks_ahead(monkeypatch: pytest.Mon
             lambda end=disturbed: time.monotonic() > end,  # type: ignore[misc]
         )
         assert time.monotonic() - started < 5
-    assert len(player._oracles) == thinkers_module.GAMES_REMEMBERED
+    assert len(player._oracles) == playing.GAMES_REMEMBERED
     # Nobody thinks ahead for an easy level, nor about what is not known.
     player.think_ahead(Position(Layout.shuffled(9)), STRONGEST, lambda: False)
     player.think_ahead(position.after(cell), 1, lambda: False)
 
 
-async def test_a_real_worker_answers_and_one_that_was_killed_is_replaced(bus: Bus) -> None:
-    async with Thinkers(bus, 1) as thinkers:
-        table = await new(bus)
-        await move(bus, table)
+async def test_a_real_worker_answers_and_one_that_was_killed_is_replaced(desk: Desk) -> None:
+    async with Thinkers(desk, 1) as thinkers:
+        table = await new(desk)
+        await move(desk, table)
         await until(lambda: len(table.room.moves) == 2)
         worker = thinkers._workers[0].process
         assert worker is not None
         worker.kill()
         await asyncio.to_thread(worker.join)
-        await move(bus, table)
+        await move(desk, table)
         await until(lambda: len(table.room.moves) == 4)
     assert thinkers._workers[0].process is None

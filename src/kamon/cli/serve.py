@@ -1,16 +1,24 @@
 """``kamon serve``: the web page, for this machine or for the world."""
 
+import asyncio
 import logging
+import os
+import socket
 import threading
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlsplit
 
 import typer
 
+if TYPE_CHECKING:
+    from kamon.web.database import Database
+
 # What uvicorn asks for by default.
 BACKLOG: Final = 2048
+# Seconds for requests that are under way when the server is told to end.
+GRACE: Final = 3
 
 EXAMPLES = """Examples:
 
@@ -51,8 +59,6 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
 ) -> None:
     """Serve the web page."""
     # The other commands must not pay for the server.
-    import socket  # noqa: PLC0415
-
     import uvicorn  # noqa: PLC0415
 
     from kamon.web.app import create_app  # noqa: PLC0415
@@ -72,13 +78,12 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         _copy(settings.database, copy_to)
         return
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((host, port))
+        listener = bind(host, port)
     except OSError as error:
         raise typer.BadParameter(f"cannot listen on {host}:{port}: {error.strerror}") from None
+    opened = _open(settings.database)
+    _warn_of_root(host)
     # From now on a browser that comes early waits, instead of being refused.
     listener.listen(BACKLOG)
     shown = f"[{host}]" if ":" in host else host
@@ -87,7 +92,7 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     if open_browser:
         threading.Timer(1.0, webbrowser.open, [address]).start()
     config = uvicorn.Config(
-        create_app(settings),
+        create_app(settings, opened),
         log_level="warning",
         ws="websockets-sansio",
         ws_per_message_deflate=False,
@@ -95,8 +100,21 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         proxy_headers=trusted_proxy is not None,
         forwarded_allow_ips=trusted_proxy,
         server_header=False,
+        # Whoever is slower than this is cut off when the server ends.
+        timeout_graceful_shutdown=GRACE,
     )
+    logging.getLogger("uvicorn.error").addFilter(_shorten)
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Take an address and a port to listen on."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Named, because asyncio sends small answers at once only where it knows that this is TCP.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((host, port))
+    return listener
 
 
 def _origin(address: str) -> str:
@@ -111,9 +129,44 @@ def _origin(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
+def _open(url: str) -> "Database":
+    """Open the database, or say what is wrong with it before anything else is started."""
+    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415 - see above
+
+    from kamon.web.database import Database, DatabaseError  # noqa: PLC0415
+
+    try:
+        database = Database(url)
+        database.open()
+    except DatabaseError as error:
+        raise typer.BadParameter(str(error), param_hint="--database") from None
+    except (SQLAlchemyError, OSError) as error:
+        reason = getattr(error, "orig", None) or error
+        raise typer.BadParameter(
+            f"{url} cannot be opened: {reason}", param_hint="--database"
+        ) from None
+    return database
+
+
+def _warn_of_root(host: str) -> None:
+    """Say that a server for others should not have all rights on its machine."""
+    if host not in ("127.0.0.1", "::1", "localhost") and getattr(os, "geteuid", lambda: 1)() == 0:
+        typer.echo(
+            "warning: this server runs as root; docs/hosting.md shows a better way", err=True
+        )
+
+
+def _shorten(record: logging.LogRecord) -> bool:
+    """Log one line, and no traceback, for what is no HTTP and for requests cut off at the end."""
+    cancelled = record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError)
+    if cancelled or record.msg == "Invalid HTTP request received.":
+        record.exc_info = None
+    return True
+
+
 def _copy(database: str, target: Path) -> None:
     """Copy an embedded database whole, whether or not a server is using it."""
-    from kamon.web.store import Store  # noqa: PLC0415 - see above
+    from kamon.web.database import Database  # noqa: PLC0415 - see above
 
     if not database.startswith("sqlite:///"):
         raise typer.BadParameter("only an embedded database is copied so; use your server's tools")
@@ -121,7 +174,7 @@ def _copy(database: str, target: Path) -> None:
         raise typer.BadParameter(f"{target} is there already")
     if not Path(database.removeprefix("sqlite:///")).exists():
         raise typer.BadParameter(f"there is no database at {database}")
-    store = Store(database)
-    store.copy_to(target)
-    store.close()
+    source = Database(database)
+    source.copy_to(target)
+    source.close()
     typer.echo(f"copied to {target}")

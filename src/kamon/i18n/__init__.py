@@ -53,9 +53,10 @@ def accepted(header: str) -> list[str]:
     """Read an Accept-Language header: the tags, best first."""
     weighted = []
     for part in header.split(",")[:20]:
-        tag, _, weight = part.strip().partition(";q=")
+        tag, _, parameter = part.partition(";")
+        name, _, weight = parameter.partition("=")
         try:
-            weighted.append((float(weight or 1), tag.strip()))
+            weighted.append((float(weight) if name.strip() == "q" else 1.0, tag.strip()))
         except ValueError:
             continue
     return [tag for weight, tag in sorted(weighted, key=lambda pair: -pair[0]) if weight > 0]

@@ -2,27 +2,35 @@
 
 A browser sends it in a cookie that no script can read, and must also show by its Origin that our
 own page is asking. Other programs send it in an Authorization header and need no Origin.
+
+The server signs the secrets that it makes. So nobody can give a visitor a secret that somebody
+else knows, and nothing need be stored for people who only look.
 """
 
+import base64
 import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
 from kamon.position import Side
-from kamon.web.rooms import RoomError
+from kamon.web.errors import ApiError
 
 COOKIE: Final = "kamon"
+# Browsers take a cookie of such a name only over TLS, from the host itself and for all of it.
+SECURE_COOKIE: Final = "__Host-kamon"
 COOKIE_AGE: Final = 400 * 24 * 3600
-_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_RANDOM_LENGTH: Final = 43
+_SIGNATURE_BYTES: Final = 16
+_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43}([A-Za-z0-9_-]{22})?")
 
 
-def new_secret() -> str:
-    """Make a secret of 256 bits."""
+def new_token() -> str:
+    """Make 256 random bits, as text."""
     return secrets.token_urlsafe(32)
 
 
@@ -46,25 +54,74 @@ class Visitor:
         """Return the sides that this visitor may play for."""
         return frozenset(side for side, holder in holders if self.keeps(holder))
 
+    def require(self) -> str:
+        """Return the hash of the visitor's secret, or say that there is none."""
+        if self.holder is None:
+            raise ApiError("no-secret")
+        return self.holder
 
-def visitor(headers: Mapping[str, str], cookies: Mapping[str, str]) -> Visitor:
-    """Find out who asks."""
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    if scheme:
-        if scheme.lower() != "bearer" or not _SECRET.fullmatch(token.strip()):
-            raise RoomError("bad-secret", "the Authorization header holds no secret of ours")
-        return Visitor(hashed(token.strip()), by_cookie=False)
-    secret = cookies.get(COOKIE, "")
-    return Visitor(hashed(secret) if _SECRET.fullmatch(secret) else None, by_cookie=True)
+
+class Secrets:
+    """Makes secrets and knows its own. ``unsigned`` are hashes from before they were signed."""
+
+    def __init__(self, key: bytes, unsigned: Container[str] = frozenset()) -> None:
+        self._key = key
+        self._unsigned = unsigned
+
+    def new(self) -> str:
+        """Make a secret of 256 bits, and its signature."""
+        random = new_token()
+        return random + self._signature(random)
+
+    def knows(self, secret: str) -> bool:
+        """Tell whether this server has made a secret."""
+        if not _SECRET.fullmatch(secret):
+            return False
+        random, signature = secret[:_RANDOM_LENGTH], secret[_RANDOM_LENGTH:]
+        if not signature:
+            return hashed(secret) in self._unsigned
+        return hmac.compare_digest(signature, self._signature(random))
+
+    def _signature(self, random: str) -> str:
+        digest = hmac.digest(self._key, random.encode(), "sha256")[:_SIGNATURE_BYTES]
+        return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+    def visitor(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> Visitor:
+        """Find out who asks."""
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme:
+            if scheme.lower() != "bearer" or not self.knows(token.strip()):
+                raise ApiError("bad-secret")
+            return Visitor(hashed(token.strip()), by_cookie=False)
+        secret = self.cookie(cookies)
+        return Visitor(None if secret is None else hashed(secret), by_cookie=True)
+
+    def cookie(self, cookies: Mapping[str, str]) -> str | None:
+        """Return the secret in somebody's cookies, if it is one of ours."""
+        for name in (SECURE_COOKIE, COOKIE):
+            secret = cookies.get(name, "")
+            if self.knows(secret):
+                return secret
+        return None
 
 
 def require_origin(visitor: Visitor, headers: Mapping[str, str], allowed: Iterable[str]) -> None:
     """Refuse what a cookie does where it is not our own page that asks."""
-    if not visitor.by_cookie:
-        return
-    origin = _origin(headers.get("origin", ""))
-    if origin is None or origin not in {_origin(each) for each in allowed}:
-        raise RoomError("bad-origin", "this can only be done from our own page")
+    if visitor.by_cookie:
+        _require_own(headers.get("origin", ""), allowed)
+
+
+def refuse_foreign_pages(headers: Mapping[str, str], allowed: Iterable[str]) -> None:
+    """Refuse what another site's page asks for; programs, which name no origin, may ask."""
+    origin = headers.get("origin")
+    if origin is not None:
+        _require_own(origin, allowed)
+
+
+def _require_own(origin: str, allowed: Iterable[str]) -> None:
+    found = _origin(origin)
+    if found is None or found not in {_origin(each) for each in allowed}:
+        raise ApiError("bad-origin")
 
 
 def _origin(url: str) -> tuple[str, str, int] | None:

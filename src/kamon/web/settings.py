@@ -23,14 +23,12 @@ class Settings:
     analysts: int = 1
     # Finished games are kept for ever, or for so many days.
     keep_days: int | None = None
-    # Tests and benchmarks of one machine stand for many clients.
+    # Tests and benchmarks run on one machine but stand for many clients.
     budget_scale: float = 1.0
 
-    def database_folder(self) -> Path | None:
-        """Return the folder that an embedded database needs."""
+    def database_file(self) -> Path | None:
+        """Return the file of an embedded database."""
         prefix = "sqlite:///"
-        return (
-            Path(self.database.removeprefix(prefix)).parent
-            if self.database.startswith(prefix)
-            else None
-        )
+        if not self.database.startswith(prefix):
+            return None
+        return Path(self.database.removeprefix(prefix))

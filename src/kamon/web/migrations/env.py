@@ -1,8 +1,8 @@
-"""Alembic's way in: the store hands over its connection."""
+"""Alembic's way in: the database hands over its connection."""
 
 from alembic import context
 
-from kamon.web.store import metadata
+from kamon.web.database import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

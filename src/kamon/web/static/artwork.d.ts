@@ -1,3 +1,3 @@
 // The module artwork.js beside this, which the server writes (pages.py).
-declare const data: import("./js/types").Artwork;
+declare const data: import("./js/page").Artwork;
 export default data;

@@ -7,16 +7,16 @@ import { html, nothing, render, svg } from "../vendor/lit-html.js";
 import { CELL_NAMES, isNeutral, neighbour, rowsOf } from "./cells.js";
 import { t, tokenWords } from "./words.js";
 
-/** @typedef {import("./types").Board} Board */
-/** @typedef {import("./types").EditionName} EditionName */
-/** @typedef {import("./types").MoveMark} MoveMark */
+/** @typedef {import("./types").BoardView} Board */
+/** @typedef {import("./page").EditionName} EditionName */
+/** @typedef {import("./page").MoveMark} MoveMark */
 /**
  * What a page sets.
  * @typedef {object} Shown
  * @property {Board | null} board
  * @property {EditionName} edition
  * @property {boolean} playable May the visitor play now?
- * @property {import("./types").Assistance | null} assistance
+ * @property {import("./types").AssistanceView | null} assistance
  * @property {Record<string, MoveMark>} values What is known of moves: a short text for the eye, words for the ear.
  * @property {boolean} coordinates
  * @property {string} label
@@ -24,7 +24,7 @@ import { t, tokenWords } from "./words.js";
  * @property {string | null} landed The cell of a stone that has just been put down.
  */
 
-const { artwork, editions, drawing } = /** @type {import("./types").Artwork} */ (data);
+const { artwork, editions, drawing } = /** @type {import("./page").Artwork} */ (data);
 /** @type {("green"|"blue"|"yellow")[]} */
 const PAIRS = ["green", "blue", "yellow"];
 /** After so many milliseconds a tap does not play any more. */

@@ -85,7 +85,7 @@ export function shuffled(things) {
 /**
  * A board to look at, on which nothing can be played.
  * @param {{tokens: string[], stones?: string, last?: string | null, need?: string | null}} shown
- * @returns {import("./types").Board}
+ * @returns {import("./types").BoardView}
  */
 export const stillBoard = ({ tokens, stones = NO_STONES, last = null, need = null }) => ({
   tokens,
@@ -101,7 +101,7 @@ export const stillBoard = ({ tokens, stones = NO_STONES, last = null, need = nul
 /**
  * A board on which every cell can be chosen, and one may wait for another.
  * @param {{tokens: string[], stones?: string, last?: string | null}} shown @param {string | null} held
- * @returns {import("./types").Board}
+ * @returns {import("./types").BoardView}
  */
 export const boardToArrange = (shown, held) => ({
   ...stillBoard(shown),

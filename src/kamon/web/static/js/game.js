@@ -2,19 +2,19 @@
 import { html, nothing, render } from "../vendor/lit-html.js";
 import { actions, moveList, need, player } from "./game/panel.js";
 import { boardIn, errorLine, playSound, showBoard } from "./parts.js";
-import { ask, GameConnection, Latest } from "./server.js";
+import { ask, GameConnection, Latest, remove } from "./server.js";
 import { announce, emptyRoot, onPreferences, preferences } from "./shell.js";
 import { errorWords, isMyTurn, newsWords, otherSide, proofWords, refusalWords, statusWords, t } from "./words.js";
 
 /** @typedef {import("./types").RoomView} RoomView */
-/** @typedef {import("./types").Side} Side */
+/** @typedef {import("./page").Side} Side */
 
 /**
  * What is shown beside the board.
  * @typedef {object} Table
  * @property {RoomView} room
  * @property {number} received When the room came from the server, in milliseconds.
- * @property {{ply: number, board: import("./types").Board} | null} looking At an earlier position.
+ * @property {{ply: number, board: import("./types").BoardView} | null} looking At an earlier position.
  * @property {string} confirming The action that waits for a yes or a no.
  * @property {boolean} copied Has the address been copied?
  * @property {{address: string, picture: string, minutes: number} | null} handover To another device.
@@ -26,6 +26,7 @@ import { errorWords, isMyTurn, newsWords, otherSide, proofWords, refusalWords, s
  * @property {(ply: number) => void} look
  * @property {(copied: boolean) => void} copied
  * @property {() => void} handOver
+ * @property {() => void} takeBackSeat From all other devices.
  */
 
 /** So many milliseconds pass before we ask why the computer takes so long. */
@@ -123,7 +124,7 @@ function watchEngine(room) {
 // --- What the visitor does -----------------------------------------------------------------------
 
 /** @type {Doing} */
-const doing = { act, confirm, look, copied: onCopied, handOver };
+const doing = { act, confirm, look, copied: onCopied, handOver, takeBackSeat };
 
 /** @param {string} what @param {Record<string, unknown>} [data] */
 async function act(what, data) {
@@ -208,6 +209,17 @@ async function handOver() {
   } catch (error) {
     showError(error);
   }
+}
+
+async function takeBackSeat() {
+  try {
+    await remove(`/api/games/${id}/handover`);
+    table.handover = null;
+    announce(t("Only this device can play for you now."));
+  } catch (error) {
+    showError(error);
+  }
+  update();
 }
 
 // --- What is shown -------------------------------------------------------------------------------

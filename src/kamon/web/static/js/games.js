@@ -2,11 +2,12 @@
 import { html, nothing, render } from "../vendor/lit-html.js";
 import "./board.js";
 import { stillBoard } from "./cells.js";
-import { ask, Latest } from "./server.js";
-import { emptyRoot, onPreferences, preferences } from "./shell.js";
+import { errorLine } from "./parts.js";
+import { ask, Latest, remove } from "./server.js";
+import { announce, emptyRoot, onPreferences, preferences } from "./shell.js";
 import { controlWords, errorWords, otherSide, seatWords, t } from "./words.js";
 
-/** @typedef {import("./types").Summary} Summary */
+/** @typedef {import("./types").SummaryView} Summary */
 /** @typedef {import("./types").StudySummary} StudySummary */
 
 const PAGE_SIZE = 30;
@@ -18,6 +19,9 @@ let games = [];
 let complete = false;
 /** @type {StudySummary[]} */
 let studies = [];
+/** The study that will be deleted after a yes. */
+let deleting = "";
+let problem = "";
 
 /** @param {Summary} game */
 const opponent = ({ shared, seats, you }) =>
@@ -34,7 +38,7 @@ function state(game) {
   return isMyTurn(game) ? t("your turn") : t("in play");
 }
 
-/** @param {Summary} game @param {import("./types").Side | null} winner */
+/** @param {Summary} game @param {import("./page").Side | null} winner */
 function resultWords(game, winner) {
   if (!winner) return t("drawn");
   if (game.shared) return winner === "black" ? t("Black has won") : t("White has won");
@@ -51,7 +55,7 @@ function miniature(shown) {
 }
 
 function update() {
-  render(html`${gameCards()}${studies.length ? studyCards() : nothing}`, root);
+  render(html`${errorLine(problem)}${gameCards()}${studies.length ? studyCards() : nothing}`, root);
 }
 
 function gameCards() {
@@ -70,9 +74,41 @@ const studyCards = () => html`<h2>${t("My studies")}</h2><ul class="cards">${stu
 
 /** @param {StudySummary} study */
 const studyCard = (study) => html`<li class="card">
-  <a href="/study/${study.id}">${miniature(study.board)}<strong>${study.title || t("A study")}</strong>
+  <a href="/study/${study.id}">${study.board ? miniature(study.board) : nothing}<strong>${study.title || t("A study")}</strong>
   <span>${t("moves: {n}", { n: study.moves })}</span></a>
-  <a class="small" href="/api/studies/${study.id}/record" download>${t("Save as PGN")}</a></li>`;
+  <a class="small" href="/api/studies/${study.id}/record" download>${t("Save as PGN")}</a>
+  ${study.id === deleting ? deleteQuestion(study) : deleteButton(study)}</li>`;
+
+/** @param {StudySummary} study */
+const deleteButton = (study) => html`<button type="button" class="quiet small" data-asks=${study.id}
+  aria-label=${t("Delete {title}", { title: study.title || t("A study") })}
+  @click=${() => askWhetherToDelete(study.id)}>${t("Delete")}</button>`;
+
+/** @param {StudySummary} study */
+const deleteQuestion = (study) => html`<span class="confirm">
+  <button type="button" class="danger" @click=${() => deleteStudy(study.id)}>${t("Yes, delete it")}</button>
+  <button type="button" class="quiet" @click=${() => askWhetherToDelete("")}>${t("No")}</button></span>`;
+
+/** The focus goes where something changes. @param {string} id Nothing takes the question back. */
+function askWhetherToDelete(id) {
+  const asked = deleting;
+  deleting = id;
+  update();
+  /** @type {HTMLElement | null} */ (root.querySelector(id ? ".confirm button" : `[data-asks="${asked}"]`))?.focus();
+}
+
+/** @param {string} id */
+async function deleteStudy(id) {
+  try {
+    await remove(`/api/studies/${id}`);
+    studies = studies.filter((study) => study.id !== id);
+    announce(t("The study is deleted."));
+  } catch (error) {
+    problem = errorWords(/** @type {any} */ (error));
+  }
+  deleting = "";
+  update();
+}
 
 /** Fetch the newest games, and then those before the oldest one that is shown. */
 function fetchGames() {

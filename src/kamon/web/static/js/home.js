@@ -189,7 +189,7 @@ function fetchOpenGames() {
   );
 }
 
-/** @param {import("./types").Summary[]} games */
+/** @param {import("./types").SummaryView[]} games */
 function showOpenGames(games) {
   const others = games.filter((game) => !game.you.length);
   openGames.hidden = !others.length;
@@ -200,7 +200,7 @@ function showOpenGames(games) {
   );
 }
 
-/** @param {import("./types").Summary} game */
+/** @param {import("./types").SummaryView} game */
 function openGame({ id, seats, control }) {
   const side = seats.black.kind === "person" ? "black" : "white";
   const plays = side === "black" ? t("plays Black") : t("plays White");

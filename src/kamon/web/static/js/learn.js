@@ -6,8 +6,8 @@ import { ask, Latest } from "./server.js";
 import { announce, emptyRoot, onPreferences, prefer, preferences } from "./shell.js";
 import { errorWords, needWords, t, tokenWords } from "./words.js";
 
-/** @typedef {import("./types").Board} Board */
-/** @typedef {import("./types").Lesson} Lesson */
+/** @typedef {import("./types").BoardView} Board */
+/** @typedef {import("./types").LessonView} Lesson */
 
 // Long enough to see the stone and then the answer, short enough not to wait for them.
 const STONE_TIME = 900;
@@ -89,7 +89,7 @@ function onTry(cell) {
   else fail(cell, result);
 }
 
-/** @param {string} cell @param {import("./types").LessonTry} result */
+/** @param {string} cell @param {import("./types").TryView} result */
 function fail(cell, result) {
   wrongTries += 1;
   if (result.after) showReply(cell, result.after);

@@ -1,13 +1,16 @@
 // Talking with the server: questions over HTTP, a socket that comes back by itself, and on it one game.
 
-/** @typedef {{code?: string, message?: string, retry?: number}} Trouble What the server says of an error. */
+/** What the server says of an error. @typedef {Partial<import("./types").ErrorAnswer>} Trouble */
 
 export class ServerError extends Error {
   /** @param {Trouble} trouble */
-  constructor({ code = "", message = "", retry }) {
+  constructor({ code = "", message = "", values, defects, line, column }) {
     super(message);
     this.code = code;
-    this.retry = retry;
+    this.values = values;
+    this.defects = defects;
+    this.line = line;
+    this.column = column;
   }
 }
 
@@ -20,6 +23,12 @@ export async function request(path, body) {
   const response = await fetch(path, options).catch(() => Promise.reject(offline()));
   if (!response.ok) throw new ServerError(await response.json().catch(offline));
   return response;
+}
+
+/** Have something deleted or ended. @param {string} path */
+export async function remove(path) {
+  const response = await fetch(path, { method: "DELETE" }).catch(() => Promise.reject(offline()));
+  if (!response.ok) throw new ServerError(await response.json().catch(offline));
 }
 
 /** @param {string} path @param {unknown} [body] @returns {Promise<any>} */
@@ -159,7 +168,7 @@ export class Socket {
 
 // --- One game ------------------------------------------------------------------------------------
 
-/** @typedef {{view: import("./types").RoomView, events: import("./types").GameEvent[]}} News */
+/** @typedef {{view: import("./types").RoomView, events: import("./types").EventView[]}} News */
 /** @typedef {{message: string, resolve: (number: number) => void, reject: (error: Trouble) => void}} Command */
 
 /** An id that is sent with a command, so that the server obeys it once, however often it comes. */

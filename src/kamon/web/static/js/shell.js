@@ -2,7 +2,7 @@
 
 /**
  * @typedef {object} Preferences
- * @property {import("./types").EditionName} edition
+ * @property {import("./page").EditionName} edition
  * @property {boolean} sound
  * @property {boolean} motion
  * @property {boolean} coordinates
@@ -142,6 +142,18 @@ function onSetting({ target }) {
   else prefer({ [input.name]: input.checked });
 }
 
+/** Give up everything that this browser's secret holds, and what it has stored itself. */
+async function forget() {
+  const response = await fetch("/api/identity", { method: "DELETE" }).catch(() => null);
+  if (!response?.ok) {
+    document.getElementById("forget-error")?.removeAttribute("hidden");
+    return;
+  }
+  localStorage.clear();
+  location.href = "/";
+}
+
+document.getElementById("forget")?.addEventListener("click", forget);
 document.getElementById("open-settings")?.addEventListener("click", openSettings);
 form.addEventListener("change", onSetting);
 for (const button of document.querySelectorAll("[data-language]"))

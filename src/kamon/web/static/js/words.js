@@ -2,13 +2,13 @@
 import data from "../artwork.js";
 import { CELL_NAMES, isNeutral } from "./cells.js";
 
-/** @typedef {import("./types").Board} Board */
-/** @typedef {import("./types").EditionName} EditionName */
+/** @typedef {import("./types").BoardView} Board */
+/** @typedef {import("./page").EditionName} EditionName */
 /** @typedef {import("./types").RoomView} RoomView */
-/** @typedef {import("./types").Seat} Seat */
-/** @typedef {import("./types").Side} Side */
+/** @typedef {import("./types").SeatView} Seat */
+/** @typedef {import("./page").Side} Side */
 
-const { editions, levels, descriptions } = /** @type {import("./types").Artwork} */ (data);
+const { editions, levels, descriptions, errors, defects } = /** @type {import("./page").Artwork} */ (data);
 // Outside a browser, where the tests run, everything is said in English.
 const language = globalThis.document?.documentElement.lang || "en";
 /** @type {Record<string, string>} */
@@ -197,42 +197,29 @@ export function refusalWords(board, cell, edition) {
 
 // --- Errors --------------------------------------------------------------------------------------
 
-/** @param {{code?: string, message?: string, retry?: number}} error */
+/** @typedef {import("./server.js").Trouble} Trouble */
+
+/** Say what went wrong. @param {Trouble} error */
 export function errorWords(error) {
-  /** @type {Record<string, string>} */
-  const known = {
-    "not-your-turn": t("It is not your turn."),
-    "not-your-seat": t("You are watching this game and have no seat in it."),
-    "illegal-move": t("That cell cannot be played now."),
-    "game-over": t("The game is over."),
-    "not-started": t("The game waits for an opponent."),
-    "not-over": t("The game is not over yet."),
-    "seat-taken": t("Both seats are taken. You can watch."),
-    "own-game": t("You have a seat in this game already."),
-    stale: t("The game has gone on in the meantime. Look at the board again."),
-    "cannot-abort": t("A game can be aborted only before the second move."),
-    "cannot-claim": t("Your opponent has not been away for two minutes."),
-    "no-offer": t("There is no offer to answer any more."),
-    "no-draw": t("The computer plays on."),
-    "offered-already": t("You have offered that already."),
-    "nothing-to-take-back": t("There is no move of yours to take back."),
-    rematched: t("The next game is set up already."),
-    "no-such-game": t("There is no such game."),
-    "no-such-study": t("There is no such study."),
-    "not-your-study": t("This study is somebody else’s. Keep a copy of your own."),
-    "engine-failed": t("The engine has failed. Try again."),
-    "too-slow": t("That takes too long. Try again later."),
-    // Only the server's own words say which tokens are wrong.
-    "bad-layout": t("That is not a board of 37 tokens.") + (error.message ? ` (${error.message})` : ""),
-    "bad-handover": t("This link has been used already, or is too old."),
-    "no-handover": t("A game at one screen stays on that screen."),
-    "bad-secret": t("Please allow cookies for this page: they hold your seat."),
-    "bad-origin": t("This can only be done from our own page."),
-    "too-many": t("Too much at once. Try again in {seconds} seconds.", { seconds: error.retry ?? 5 }),
-    storage: t("The server cannot save anything at the moment. Nothing has changed."),
-    "too-large": t("That is too long."),
-    offline: t("No connection to the server."),
-  };
-  const what = error.message || error.code || "?";
-  return known[error.code ?? ""] ?? t("Something went wrong: {what}", { what });
+  if (error.code === "offline") return t("No connection to the server.");
+  const known = errors[error.code ?? ""];
+  if (!known) return t("Something went wrong.");
+  const sentence = t(known, error.values);
+  const detail = defectWords(error);
+  return detail ? `${sentence} (${detail})` : sentence;
+}
+
+/** Say what is wrong with a text, and where. @param {Trouble} error */
+export function defectWords({ defects: found = [], line, column }) {
+  const what = found.map((defect) => t(defects[defect.code] ?? "", shownValues(defect.values))).join("; ");
+  if (!what || !column) return what;
+  return line
+    ? t("line {line}, column {column}: {what}", { line, column, what })
+    : t("column {column}: {what}", { column, what });
+}
+
+/** @param {Record<string, string | number>} values */
+function shownValues(values) {
+  const { side } = values;
+  return side === "black" || side === "white" ? { ...values, side: sideWords(side) } : values;
 }

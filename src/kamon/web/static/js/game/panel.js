@@ -2,17 +2,15 @@
 import { html, nothing } from "../../vendor/lit-html.js";
 import { addressField, button, checkbox, moveButton, needToMatch, stepButtons } from "../parts.js";
 import { prefer, preferences } from "../shell.js";
-import { otherSide, playerWords, sideWords, t, timeWords } from "../words.js";
+import { playerWords, sideWords, t, timeWords } from "../words.js";
 
 /** @typedef {import("../types").RoomView} RoomView */
-/** @typedef {import("../types").Side} Side */
+/** @typedef {import("../page").Side} Side */
 /** @typedef {import("../game.js").Table} Table */
 /** @typedef {import("../game.js").Doing} Doing */
 
 /** With less time than this, in milliseconds, a clock is shown as running short. */
 const SHORT_TIME = 20_000;
-/** After so many milliseconds without a connection, the opponent has left. */
-const LEFT_FOR_GOOD = 120_000;
 
 // --- The players ---------------------------------------------------------------------------------
 
@@ -56,7 +54,8 @@ export function need({ room, looking }) {
 export function actions(table, doing) {
   const { room } = table;
   const seated = room.you.length > 0;
-  if (room.status === "waiting") return seated ? invitation(table, doing) : sitDown(doing);
+  if (room.can.includes("join")) return sitDown(doing);
+  if (room.status === "waiting") return invitation(table, doing);
   if (!seated) return html`<p class="note">${t("You are watching.")}</p>`;
   return room.status === "playing" ? actionsInPlay(table, doing) : actionsAfterwards(room, doing);
 }
@@ -89,23 +88,18 @@ const qrCode = (source) =>
 function actionsInPlay(table, doing) {
   const { room } = table;
   const againstComputer = !room.shared && Object.values(room.seats).some((seat) => seat.kind === "computer");
-  const mayOfferDraw = !againstComputer && !room.offers.draw;
+  const may = (/** @type {RoomView["can"][number]} */ what) => room.can.includes(what);
   return html`${offers(room, doing)}<div class="row">
-    ${room.takeback ? button(t("Take back"), () => doing.act("offer", { what: "takeback" })) : nothing}
-    ${room.moves.length < 2 ? abortButton(table, doing) : resignButton(table, doing)}
-    ${mayOfferDraw ? drawButton(table, doing) : nothing}
-    ${hasLeft(table) ? button(t("Claim the win: your opponent has left"), () => doing.act("claim"), "") : nothing}
+    ${may("takeback") ? button(t("Take back"), () => doing.act("offer", { what: "takeback" })) : nothing}
+    ${may("abort") && room.moves.length < 2 ? abortButton(table, doing) : resignButton(table, doing)}
+    ${may("draw") && !room.offers.draw ? drawButton(table, doing) : nothing}
+    ${mayClaim(table) ? button(t("Claim the win: your opponent has left"), () => doing.act("claim"), "") : nothing}
     ${againstComputer ? checkbox(t("Assistant"), preferences.assistant, (assistant) => prefer({ assistant })) : nothing}
     </div>${room.shared ? nothing : otherDevice(table, doing)}`;
 }
 
-/** Has the opponent in a timed game been away for so long that the win may be claimed? @param {Table} table */
-function hasLeft({ room, received }) {
-  const away = room.absent[otherSide(room.you[0])];
-  const againstPerson = !room.shared && Object.values(room.seats).every((seat) => seat.kind !== "computer");
-  if (!againstPerson || away === null || !room.clock.control.includes("+")) return false;
-  return away + Date.now() - received > LEFT_FOR_GOOD;
-}
+/** Has the opponent been away for so long by now that the win may be claimed? @param {Table} table */
+const mayClaim = ({ room, received }) => room.claim !== null && Date.now() - received >= room.claim;
 
 /** @param {Table} table @param {Doing} doing */
 const abortButton = (table, doing) =>
@@ -182,7 +176,8 @@ function otherDevice({ handover }, doing) {
   return html`<details class="device" open>${summary}
     <p>${t("Open this address there. It works once, for {n} minutes.", { n: handover.minutes })}</p>
     <p><input type="text" readonly .value=${handover.address} aria-label=${t("Address for the other device")}></p>
-    ${qrCode(`data:image/svg+xml,${encodeURIComponent(handover.picture)}`)}</details>`;
+    ${qrCode(`data:image/svg+xml,${encodeURIComponent(handover.picture)}`)}
+    <div class="row">${button(t("Play on this device alone"), doing.takeBackSeat)}</div></details>`;
 }
 
 // --- The moves -----------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ export class ArrangingView {
   message = "";
 
   /**
-   * @param {import("../types").Board} board @param {HTMLElement} root
+   * @param {import("../types").BoardView} board @param {HTMLElement} root
    * @param {(line: string) => void} onReady @param {() => void} onCancel
    */
   constructor(board, root, onReady, onCancel) {

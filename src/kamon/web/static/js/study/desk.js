@@ -8,17 +8,17 @@ import { Analyst, verdictWords } from "./engine.js";
 import { turnWords } from "./review.js";
 import { emptyStudy, Tree } from "./tree.js";
 
-/** @typedef {import("../types").Board} Board */
-/** @typedef {import("../types").Branch} Branch */
-/** @typedef {import("../types").Review} Review */
-/** @typedef {import("../types").Turn} Turn */
+/** @typedef {import("../types").BoardView} Board */
+/** @typedef {import("../types").BranchView} Branch */
+/** @typedef {import("../types").ReviewMessage} Review */
+/** @typedef {import("../types").TurnView} Turn */
 
 /**
  * What is shown.
  * @typedef {object} Desk
  * @property {Tree} tree
  * @property {Board} board
- * @property {import("../types").Insight | null} insight What the solver knows of this position.
+ * @property {import("../types").StudyMessage | null} insight What the solver knows of this position.
  * @property {"idle" | "waiting" | "thinking"} engine
  * @property {number} deep How often the solver was told to think deeper.
  * @property {Review | null} review
@@ -26,6 +26,7 @@ import { emptyStudy, Tree } from "./tree.js";
  * @property {string} reviewed The line that is reviewed, or was.
  * @property {string} kept The id of the study on the server, if it is saved there.
  * @property {boolean} mine May we change it there?
+ * @property {number | null} seen When it was last saved, as far as we know.
  * @property {boolean} changed Since it was saved.
  * @property {string} copied The address that was copied last.
  * @property {string} message An error.
@@ -55,6 +56,7 @@ export const desk = {
   reviewed: "",
   kept: root.dataset.study ?? "",
   mine: true,
+  seen: null,
   changed: false,
   copied: "",
   message: "",
@@ -98,7 +100,6 @@ function onTold(told) {
 
 /** @param {any} told */
 function onInsight(told) {
-  if (told.error) desk.message = t("The engine is not installed on this server.");
   desk.engine = "thinking";
   if (told.waiting) desk.engine = "waiting";
   if (told.end) desk.engine = "idle";
@@ -110,7 +111,6 @@ function onInsight(told) {
 
 /** @param {any} told */
 function onReview(told) {
-  if (told.error) desk.message = t("The engine is not installed on this server.");
   if (told.progress) desk.reviewing = told.progress;
   if (told.turns) {
     if (!desk.review) announce(t("The review is ready."));

@@ -1,7 +1,7 @@
 // What has not been saved on the server: the browser stores it, a new study under one key, the study before it
 // under another, and changes to saved studies under their ids.
 
-/** @typedef {import("../types").Study} Study */
+/** @typedef {import("../page").StudyTree} Study */
 
 const NEW = "kamon-study";
 const BEFORE = "kamon-study-before";

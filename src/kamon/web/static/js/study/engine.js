@@ -2,8 +2,8 @@
 import { Socket } from "../server.js";
 import { otherSide, sideWords, t } from "../words.js";
 
-/** @typedef {import("../types").Insight} Insight */
-/** @typedef {import("../types").MoveValue} MoveValue */
+/** @typedef {import("../types").StudyMessage} Insight */
+/** @typedef {import("../types").MoveValueView} MoveValue */
 
 /** One question at a time, asked again when the connection was lost before the answer was complete. */
 export class Analyst {
@@ -76,7 +76,7 @@ export function bestMoves({ value, moves }) {
 
 /**
  * What the board shows on the cells.
- * @param {Insight} insight @returns {Record<string, import("../types").MoveMark>}
+ * @param {Insight} insight @returns {Record<string, import("../page").MoveMark>}
  */
 export function marksOf(insight) {
   const best = bestMoves(insight);
@@ -89,7 +89,7 @@ export function marksOf(insight) {
   return Object.fromEntries(insight.moves.map((move) => [move.move, mark(move)]));
 }
 
-/** @param {Insight} insight @param {import("../types").Side} turn */
+/** @param {Insight} insight @param {import("../page").Side} turn */
 export function verdictWords({ value, moves }, turn) {
   if (!value) return t("Not proven yet.");
   if (value === "draw") return t("A draw with best play.");

@@ -2,13 +2,13 @@
 import { ALL_TOKENS, inRows, shuffled } from "../cells.js";
 import { ask, Latest, request, ServerError } from "../server.js";
 import { announce, preferences } from "../shell.js";
-import { LEVEL_COUNT, t } from "../words.js";
+import { defectWords, LEVEL_COUNT, t } from "../words.js";
 import { analyst, desk, draft, goTo, keepDraft, root, showError, startReview, update, wanted } from "./desk.js";
 import { draftBefore, draftOf } from "./drafts.js";
 import { emptyStudy, Tree } from "./tree.js";
 
-/** @typedef {import("../types").Branch} Branch */
-/** @typedef {import("../types").Study} Study */
+/** @typedef {import("../types").BranchView} Branch */
+/** @typedef {import("../page").StudyTree} Study */
 
 /** The server reads no longer texts, in characters. */
 const LONGEST_TEXT = 60_000;
@@ -31,6 +31,7 @@ export async function begin() {
 async function openKept(id) {
   const study = await ask(`/api/studies/${id}`);
   desk.mine = study.mine;
+  desk.seen = study.updated;
   const newer = study.mine ? draftOf(id) : null;
   desk.changed = newer !== null;
   open(newer ?? study);
@@ -61,7 +62,7 @@ function open(study, atEnd = false) {
 
 /** Open a study that is not saved anywhere. @param {Study} study */
 function openNew(study) {
-  Object.assign(desk, { kept: "", mine: true });
+  Object.assign(desk, { kept: "", mine: true, seen: null });
   draft.startNew();
   history.replaceState(null, "", "/study");
   open(study);
@@ -80,7 +81,7 @@ export function read(text) {
   return readings.show(
     isTooLong ? Promise.reject(new ServerError({ code: "too-large" })) : ask("/api/studies/read", { text }),
     (found) => {
-      desk.problem = found.problem ? t("Read up to an error: {what}", { what: found.problem }) : "";
+      desk.problem = found.problem ? t("Read up to an error: {what}", { what: defectWords(found.problem) }) : "";
       openNew(found);
     },
     showError,
@@ -116,12 +117,13 @@ async function readArranged(line) {
 
 /** Save the study on the server, or a copy of somebody else's. */
 export function keep() {
-  const { kept, mine, tree } = desk;
+  const { kept, mine, seen, tree } = desk;
+  const isSaved = kept && mine;
   savings.show(
-    ask(kept && mine ? `/api/studies/${kept}` : "/api/studies", tree.study),
-    ({ id }) => {
+    ask(isSaved ? `/api/studies/${kept}` : "/api/studies", isSaved ? { ...tree.study, seen } : tree.study),
+    ({ id, updated }) => {
       draft.drop(kept, mine);
-      Object.assign(desk, { kept: id, mine: true, changed: false, message: "" });
+      Object.assign(desk, { kept: id, mine: true, seen: updated, changed: false, message: "" });
       history.replaceState(null, "", `/study/${id}`);
       announce(t("Saved."));
       update();
@@ -143,7 +145,7 @@ export async function saveRecord() {
   }
 }
 
-/** Play on from somewhere against the strongest level. @param {Branch[]} path @param {import("../types").Side} side */
+/** Play on from somewhere against the strongest level. @param {Branch[]} path @param {import("../page").Side} side */
 export async function playOn(path, side) {
   const moves = path.map((branch) => branch.move);
   const wish = { against: "computer", level: LEVEL_COUNT, side, layout: desk.tree.study.start, moves };

@@ -35,7 +35,7 @@ import { arrange, goBack, keep, playOn, read, saveRecord, shuffleBoard } from ".
 import { reviewPanel, sideAt } from "./review.js";
 import { glyphSign, numberSign } from "./tree.js";
 
-/** @typedef {import("../types").Branch} Branch */
+/** @typedef {import("../types").BranchView} Branch */
 /** @typedef {import("./desk.js").Desk} Desk */
 
 /** @param {Desk} desk */
@@ -82,12 +82,12 @@ function engineState({ engine, insight, reviewing }) {
   return canThink ? button(t("Think deeper"), thinkDeeper) : nothing;
 }
 
-/** @param {import("../types").Insight} insight @param {Desk} desk */
+/** @param {import("../types").StudyMessage} insight @param {Desk} desk */
 function values(insight, { board }) {
   const best = bestMoves(insight);
   const estimate = (/** @type {number} */ chance) =>
     html` <small>${t("estimated {n} %", { n: Math.round(100 * chance) })}</small>`;
-  const item = (/** @type {import("../types").MoveValue} */ move) => html`<li><button type="button"
+  const item = (/** @type {import("../types").MoveValueView} */ move) => html`<li><button type="button"
     class="value-move ${move.value ?? "open"} ${best.includes(move.move) ? "best" : ""}"
     @click=${() => play(move.move)}>
     <strong>${move.move}</strong> <span>${valueWords(move)}${
@@ -163,7 +163,7 @@ function reviewSection({ tree, review, reviewing, reviewed }) {
     go: (/** @type {number} */ ply) => goTo(tree.mainLine.slice(0, ply)),
     tryOut: showBetterLine,
     playOn: tree.isFromEmptyBoard
-      ? (/** @type {import("../types").Turn} */ turn) => playOn(tree.mainLine.slice(0, turn.ply), sideAt(turn.ply))
+      ? (/** @type {import("../types").TurnView} */ turn) => playOn(tree.mainLine.slice(0, turn.ply), sideAt(turn.ply))
       : null,
   };
   return html`<section class="review"><h2>${t("Review")}</h2>${progress}

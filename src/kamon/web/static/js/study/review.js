@@ -4,9 +4,9 @@ import { button, moveButton } from "../parts.js";
 import { endWords, otherSide, sideWords, t } from "../words.js";
 import { numberSign } from "./tree.js";
 
-/** @typedef {import("../types").Turn} Turn */
-/** @typedef {import("../types").Review} Review */
-/** @typedef {import("../types").Side} Side */
+/** @typedef {import("../types").TurnView} Turn */
+/** @typedef {import("../types").ReviewMessage} Review */
+/** @typedef {import("../page").Side} Side */
 /**
  * What can be done with a review.
  * @typedef {object} ReviewActions

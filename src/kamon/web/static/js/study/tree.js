@@ -1,10 +1,10 @@
 // A study as a tree of moves: where one is, how it grows, and how it is written down.
 
-/** @typedef {import("../types").Branch} Branch */
-/** @typedef {import("../types").Study} Study */
+/** @typedef {import("../types").BranchView} Branch */
+/** @typedef {import("../page").StudyTree} Study */
 
 /** @param {string} start @returns {Study} */
-export const emptyStudy = (start) => ({ start, title: "", comment: "", children: [] });
+export const emptyStudy = (start) => ({ start, title: "", comment: "", children: [], tags: {}, end: null });
 
 export class Tree {
   /** @param {Study} study */
@@ -62,7 +62,7 @@ export class Tree {
   /** Follow a move that is known, or add it. @param {string} move @returns {boolean} Was it added? */
   play(move) {
     const known = this.children().find((branch) => branch.move === move);
-    const next = known ?? { move, comment: "", glyphs: [], children: [] };
+    const next = known ?? { move, comment: "", glyphs: [], clock: null, children: [] };
     if (!known) this.children().push(next);
     this.path = [...this.path, next];
     return !known;
@@ -98,7 +98,7 @@ export class Tree {
 
   /**
    * Put what a review says beside the moves of the main line, and better lines as variations.
-   * @param {import("../types").Review} review @param {(turn: import("../types").Turn) => string} wordsOf
+   * @param {import("../types").ReviewMessage} review @param {(turn: import("../types").TurnView) => string} wordsOf
    */
   writeReview({ turns }, wordsOf) {
     const { mainLine, path } = this;
@@ -120,7 +120,7 @@ const MISTAKE = 2;
 const BLUNDER = 4;
 const DUBIOUS = 6;
 
-/** @param {import("../types").Turn} turn */
+/** @param {import("../types").TurnView} turn */
 function glyphOf(turn) {
   if (turn.lost === 2) return BLUNDER;
   if (turn.lost) return MISTAKE;

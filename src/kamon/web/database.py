@@ -1,0 +1,265 @@
+"""The database: its tables, bringing them up to date, and the one process that may use them.
+
+SQLite by default; the tables are portable. No method here may be called on the event loop.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from alembic import command as alembic
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    create_engine,
+    event,
+    make_url,
+)
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.exc import DatabaseError as FileError
+
+from kamon.errors import KamonError
+
+metadata: Final = MetaData()
+
+games: Final = Table(
+    "games",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("created", BigInteger, nullable=False),
+    Column("updated", BigInteger, nullable=False),
+    Column("status", String(10), nullable=False),
+    Column("listed", Boolean, nullable=False),
+    # The moment at which the side to move runs out of time.
+    Column("flag", BigInteger),
+    Index("games_open", "status", "listed", "updated"),
+    Index("games_flag", "flag"),
+)
+events: Final = Table(
+    "events",
+    metadata,
+    Column("game", String(16), ForeignKey("games.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("data", Text, nullable=False),
+    Column("command", String(64)),
+    UniqueConstraint("game", "command"),
+)
+holders: Final = Table(
+    "holders",
+    metadata,
+    Column("game", String(16), ForeignKey("games.id", ondelete="CASCADE"), primary_key=True),
+    Column("side", String(5), primary_key=True),
+    Column("holder", String(64), primary_key=True),
+    Index("holders_holder", "holder"),
+)
+handovers: Final = Table(
+    "handovers",
+    metadata,
+    Column("token", String(64), primary_key=True),
+    Column("game", String(16), ForeignKey("games.id", ondelete="CASCADE"), nullable=False),
+    Column("side", String(5), nullable=False),
+    Column("expires", BigInteger, nullable=False),
+)
+studies: Final = Table(
+    "studies",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("holder", String(64), nullable=False),
+    Column("updated", BigInteger, nullable=False),
+    Column("record", Text, nullable=False),
+    # What a list of studies shows, so that it need not read the records.
+    Column("title", String(200), nullable=False, server_default=""),
+    Column("moves", Integer, nullable=False, server_default="0"),
+    Column("line", Text, nullable=False, server_default=""),
+    Index("studies_holder", "holder", "updated"),
+)
+reviews: Final = Table(
+    "reviews",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("updated", BigInteger, nullable=False),
+    Column("data", Text, nullable=False),
+    Index("reviews_updated", "updated"),
+)
+# What the server itself must remember: its key, and when it was last seen alive.
+server: Final = Table(
+    "server",
+    metadata,
+    Column("name", String(20), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+# Secrets from before they were signed; those that hold something stay good.
+unsigned_holders: Final = Table(
+    "unsigned_holders",
+    metadata,
+    Column("holder", String(64), primary_key=True),
+)
+
+
+class DatabaseError(KamonError):
+    """A database that cannot be used, and what to do about it."""
+
+
+class Database:
+    """One database. ``url`` is SQLAlchemy's, as in ``sqlite:////home/me/kamon.sqlite``."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        try:
+            # What a failed statement held must not reach the log: it may be a hash of a secret.
+            self.engine: Engine = create_engine(url, hide_parameters=True)
+        except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+            raise DatabaseError(
+                f"{url!r} is no database that can be opened: expected an address such as "
+                "sqlite:////home/me/kamon.sqlite"
+            ) from error
+        self._lock: sqlite3.Connection | None = None
+        if self.engine.dialect.name == "sqlite":
+            event.listen(self.engine, "connect", _prepare_sqlite)
+            event.listen(self.engine, "begin", _begin_transaction)
+
+    # --- Opening ---
+
+    def open(self) -> None:
+        """Take hold of the database, look whether it is sound, and bring it up to date."""
+        path = self._file()
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._hold(path)
+            if not path.exists():
+                # It will hold who sits where: that is nobody else's business on this machine.
+                os.close(os.open(path, os.O_CREAT, 0o600))
+        try:
+            self._check(path)
+            self.migrate()
+        except BaseException:
+            # Whoever restores a copy must be able to open it.
+            self.close()
+            raise
+
+    def migrate(self) -> None:
+        """Bring the tables up to date, in one transaction."""
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+        known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+        with self.engine.begin() as connection:
+            found = MigrationContext.configure(connection).get_current_revision()
+            if found is not None and found not in known:
+                raise DatabaseError(
+                    f"{self.name} belongs to a newer version of Kamon (its tables are those of "
+                    f"{found}): install that version, or name another database"
+                )
+            config.attributes["connection"] = connection
+            alembic.upgrade(config, "head")
+
+    def _check(self, path: Path | None) -> None:
+        """Refuse an embedded database that is damaged, before more is written to it."""
+        if path is None:
+            return
+        try:
+            with self.reading() as connection:
+                found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+        except FileError as error:
+            # SQLite cannot even begin to read it. Its subclasses are about the disk, not the file.
+            if type(error) is not FileError:
+                raise
+            found = error.orig
+        if found != "ok":
+            raise DatabaseError(
+                f"{path} is damaged ({found}): restore a copy, or name another database"
+            )
+
+    def _hold(self, path: Path) -> None:
+        """Refuse to be the second server on one file: each would overlook what the other writes.
+
+        The lock is one of SQLite's, on a file beside the database, so it works on every system
+        and ends with the process, however that ends.
+        """
+        lock = sqlite3.connect(f"{path}.lock", timeout=0, check_same_thread=False)
+        try:
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            lock.close()
+            raise DatabaseError(
+                f"another server is using {path}: stop it first, or name another database"
+            ) from None
+        self._lock = lock
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.engine.dispose()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    # --- Using ---
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give a connection to read with."""
+        with self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Give a transaction to write in. Only the writer may ask for one."""
+        with self.engine.begin() as connection:
+            yield connection
+
+    def reopen(self) -> None:
+        """Close all connections, so that the next one sees what is really on the disk."""
+        self.engine.dispose()
+
+    def copy_to(self, path: Path) -> None:
+        """Write a whole copy of a SQLite database while it is in use."""
+        source = self.engine.raw_connection()
+        try:
+            target = sqlite3.connect(path)
+            with target:
+                source.driver_connection.backup(target)  # type: ignore[union-attr]
+            target.close()
+        finally:
+            source.close()
+
+    @property
+    def name(self) -> str:
+        """The database as a message may name it: without a password."""
+        return self.engine.url.render_as_string(hide_password=True)
+
+    def _file(self) -> Path | None:
+        name = make_url(self.url).database
+        embedded = self.engine.dialect.name == "sqlite" and name not in (None, "", ":memory:")
+        # Resolved, because the lock beside it must be the same under every name of the file.
+        return Path(str(name)).resolve() if embedded else None
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
+    # Python's driver would begin transactions late and never for changes of tables. With this,
+    # ``_begin_transaction`` does it, and a migration is all done or not at all.
+    connection.isolation_level = None
+    # WAL lets readers read while we write; FULL syncs every commit to the disk before we answer.
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_transaction(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")

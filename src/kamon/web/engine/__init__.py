@@ -1,0 +1,1 @@
+"""The engine at work for the server, in processes of its own."""

@@ -1,0 +1,71 @@
+"""What a process does that studies and reviews. It loads nothing of the server."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any, Final
+
+from kamon.errors import EngineMissingError
+from kamon.web.engine.workers import lower_priority
+
+_MEMORY: Final = 256 << 20
+# The last word of an answer, and the word that there is no engine on this machine.
+END: Final = "end"
+NO_ENGINE: Final = "no engine"
+
+Told = dict[str, Any]
+
+
+def work(pipe: Connection) -> None:
+    """Answer questions until the pipe closes. Any word that comes meanwhile ends the answer."""
+    lower_priority()
+    with suppress(EOFError, KeyboardInterrupt, OSError):
+        while True:
+            question = pipe.recv()
+            if question is not None:
+                try:
+                    _answer(question, pipe.send, pipe.poll)
+                except EngineMissingError:
+                    pipe.send(NO_ENGINE)
+            pipe.send(END)
+
+
+def _answer(question: Told, tell: Callable[[Told], None], stopped: Callable[[], bool]) -> None:
+    from kamon.engine import analysis, review  # noqa: PLC0415 - only the worker pays for the engine
+    from kamon.engine.limits import Limits  # noqa: PLC0415
+    from kamon.notation import parse_line  # noqa: PLC0415
+
+    game = parse_line(question["line"])
+    assert game is not None  # noqa: S101 - it has been checked
+    if question["kind"] == "study":
+        solver = _solver(game.layout)
+        analysis.study(
+            solver,
+            game.position,
+            lambda insight: tell(insight.data()),
+            seconds=question["seconds"],
+            cancelled=stopped,
+        )
+        return
+    review.review(
+        game,
+        Limits(seconds=question["seconds"], memory=_MEMORY),
+        known=[review.read_turn(turn) for turn in question["known"]],
+        tell=lambda found: tell(found.data()),
+        progress=lambda done, whole: tell({"progress": [done, whole]}),
+        cancelled=stopped,
+    )
+
+
+_kept: dict[str, Any] = {}
+
+
+def _solver(layout: Any) -> Any:  # noqa: ANN401 - the engine is imported where it is needed
+    """Return the solver of a layout, with what it proved when this board was asked for last."""
+    from kamon.engine.limits import Limits  # noqa: PLC0415
+    from kamon.engine.solver import Solver  # noqa: PLC0415
+
+    if _kept.get("layout") != layout:
+        _kept.clear()
+        _kept.update(layout=layout, solver=Solver(layout, Limits(memory=_MEMORY)))
+    return _kept["solver"]

@@ -1,0 +1,229 @@
+"""The computer's seat: engine work in processes of its own, bounded, and dropped when it is moot.
+
+Processes rather than threads, and of low priority: however hard the engine thinks, the event
+loop and the disk keep their core. A process that dies or takes too long is replaced.
+"""
+
+import asyncio
+import contextlib
+import logging
+import zlib
+from collections import OrderedDict
+from collections.abc import Coroutine, Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+
+from kamon.engine.strengths import STRENGTHS
+from kamon.notation import format_cell, format_position
+from kamon.web.engine import playing
+from kamon.web.engine.workers import Threads, Worker
+from kamon.web.errors import ApiError
+from kamon.web.games.desk import Desk
+from kamon.web.games.rooms import Command, Event, Room
+from kamon.web.health import Health
+
+# Long enough for a thought on a slow machine, and for compiling the engine there.
+TIME_LIMIT: Final = 90.0
+COMPILE_LIMIT: Final = 300.0
+# Where a thought fails, or its move cannot be written, it is tried so often again.
+TRIES: Final = 6
+FIRST_PAUSE: Final = 1.0
+QUEUE_LIMIT: Final = 1_000
+
+_log = logging.getLogger(__name__)
+
+
+class _Thinker(Worker):
+    """A process that plays."""
+
+    def __init__(self) -> None:
+        super().__init__(playing.work)
+
+    def ask(self, question: tuple[str, int, int]) -> int:
+        """Ask, and wait."""
+        self.send(question)
+        return int(self.receive(TIME_LIMIT))
+
+    def rest(self) -> None:
+        """Let it think about nothing while others have a question."""
+        if self.process is not None:
+            with contextlib.suppress(OSError, EOFError):
+                self.send(None)
+
+
+class Thinkers:
+    """A few workers and a queue of rooms in which the computer is to move.
+
+    ``compiling`` is true while the engine is compiled, once on a machine. Levels that need no
+    engine play meanwhile, and the others wait.
+    """
+
+    def __init__(self, desk: Desk, workers: int, health: Health | None = None) -> None:
+        self.desk = desk
+        self.busy = 0
+        self.compiling = True
+        self._health = health or Health()
+        self._compiler = Worker(playing.compile_engine)
+        # One for the answer of each worker, one to let others rest, one for the compiler.
+        self._threads = Threads(workers + 2, "thinkers")
+        self._workers = [_Thinker() for _ in range(workers)]
+        self._idle = list(self._workers)
+        self._has_idle = asyncio.Event()
+        self._has_idle.set()
+        self._queue: asyncio.Queue[Room] = asyncio.Queue(QUEUE_LIMIT)
+        self._waiting_for_engine: list[Room] = []
+        # Which worker has thought about a game before.
+        self._known_by: OrderedDict[str, _Thinker] = OrderedDict()
+        self._wanted: dict[str, int] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._failures: dict[str, int] = {}
+
+    async def __aenter__(self) -> Self:
+        self.desk.listeners.append(self._listen)
+        self._begin(self._compile())
+        self._begin(self._dispatch())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        for worker in (*self._workers, self._compiler):
+            worker.close()
+        self._threads.close()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        self._health.watch("thinkers", task)
+
+    async def _compile(self) -> None:
+        """See to it that the engine is compiled, and let those go on who wait for it."""
+
+        def compile_and_wait() -> None:
+            self._compiler.send(None)
+            self._compiler.receive(COMPILE_LIMIT)
+            self._compiler.stop()
+
+        try:
+            await self._threads.run(compile_and_wait)
+        except (EOFError, OSError):
+            # Then the first thought compiles what is missing.
+            _log.warning("the engine could not be compiled ahead")
+        self.compiling = False
+        waiting, self._waiting_for_engine = self._waiting_for_engine, []
+        for room in waiting:
+            self._wanted.pop(room.id, None)
+            self.consider(room)
+
+    async def _listen(self, room: Room, _: Sequence[Event]) -> None:
+        self.consider(room)
+
+    def consider(self, room: Room) -> None:
+        """Think about a room if it is the computer's turn; one thought a room at a time."""
+        if not room.computer_to_move():
+            self._wanted.pop(room.id, None)
+            self._failures.pop(room.id, None)
+            return
+        if self._wanted.get(room.id) == room.board_number:
+            return
+        self._wanted[room.id] = room.board_number
+        if self.compiling and _needs_engine(room):
+            self._waiting_for_engine.append(room)
+            return
+        try:
+            self._queue.put_nowait(room)
+        except asyncio.QueueFull:
+            # Whoever looks at the game next asks again.
+            del self._wanted[room.id]
+
+    async def _dispatch(self) -> None:
+        """Give one room after another to a worker that has nothing to do."""
+        while True:
+            room = await self._queue.get()
+            await self._has_idle.wait()
+            # The game may have ended or gone back while it stood in the queue.
+            if self._wanted.get(room.id) == room.board_number:
+                self._begin(self._serve(self._take_worker(room.id), room))
+
+    def _take_worker(self, game: str) -> _Thinker:
+        """Take an idle worker: the one that knows the game, if it is among them."""
+        known = self._known_by.pop(game, None)
+        worker = known if known in self._idle else self._idle[0]
+        assert worker is not None  # noqa: S101 - one of the idle ones
+        self._idle.remove(worker)
+        if not self._idle:
+            self._has_idle.clear()
+        self._known_by[game] = worker
+        while len(self._known_by) > QUEUE_LIMIT:
+            self._known_by.popitem(last=False)
+        return worker
+
+    async def _serve(self, worker: _Thinker, room: Room) -> None:
+        self.busy += 1
+        for other in self._idle:
+            await self._threads.run(other.rest)
+        try:
+            await self._think(worker, room)
+            self._failures.pop(room.id, None)
+        except (EOFError, OSError):
+            _log.warning("a thinker has died over game %s, and is replaced", room.id)
+            self._try_again(room.id)
+        except ApiError:
+            # It could not be written.
+            self._try_again(room.id)
+        finally:
+            self.busy -= 1
+            if self._wanted.get(room.id) == room.board_number:
+                del self._wanted[room.id]
+            self._idle.append(worker)
+            self._has_idle.set()
+
+    async def _think(self, worker: _Thinker, room: Room) -> None:
+        turn = room.turn
+        if turn is None:
+            return
+        seed = zlib.crc32(f"{room.id}/{room.board_number}".encode())
+        question = format_position(room.position), room.seat(turn).level, seed
+        cell = await self._threads.run(worker.ask, question)
+        move = Command(
+            "move",
+            frozenset({turn}),
+            {"cell": format_cell(cell)},
+            after=room.board_number,
+            # No client can use this id: a colon is not allowed in theirs.
+            id=f"computer:{room.board_number}",
+        )
+        try:
+            await self.desk.submit(room.id, move)
+        except ApiError as error:
+            if error.code == "storage":
+                raise
+            # It comes too late, after a take-back or a resignation.
+            _log.debug("a move for game %s came too late", room.id)
+
+    def _try_again(self, game: str) -> None:
+        """Think about a game once more, a little later each time."""
+        failures = self._failures[game] = self._failures.get(game, 0) + 1
+        if failures > TRIES:
+            # Whoever looks at the game next asks again.
+            del self._failures[game]
+            return
+
+        async def reconsider() -> None:
+            await asyncio.sleep(FIRST_PAUSE * 2 ** (failures - 1))
+            with contextlib.suppress(ApiError):
+                self.consider((await self.desk.table(game)).room)
+
+        self._begin(reconsider())
+
+
+def _needs_engine(room: Room) -> bool:
+    return room.turn is not None and STRENGTHS[room.seat(room.turn).level - 1].needs_kernel

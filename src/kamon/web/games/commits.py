@@ -1,0 +1,148 @@
+"""Decided changes gather, and are committed together: many games share one sync of the disk.
+
+All changes of one command are committed together or not at all. Where a commit fails, the commands
+in it fail, and so do later ones of the same games, which rest on them.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy.exc import IntegrityError
+
+from kamon.web.errors import ApiError, storage_failed
+from kamon.web.games import store
+from kamon.web.games.rooms import Event, Room
+from kamon.web.games.store import Change
+from kamon.web.games.tables import Table
+from kamon.web.writer import Writer
+
+BATCH_LIMIT: Final = 256
+# A move that comes alone is written at once. Where many come, a commit waits until so many seconds
+# after the one before and takes more of them along. Nobody feels it, and it is far less work.
+PACE: Final = 0.016
+
+_log = logging.getLogger(__name__)
+
+Done = tuple[Room, Sequence[Event]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a command changes at one table, and the room afterwards."""
+
+    table: Table
+    change: Change
+    room: Room
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """The changes of one command. ``done`` is answered with the first of its rooms."""
+
+    parts: Sequence[Part]
+    done: "asyncio.Future[Done]"
+
+    def touches(self, games: set[str]) -> bool:
+        """Tell whether it changes one of these games."""
+        return any(part.change.game in games for part in self.parts)
+
+
+class Commits:
+    """Decided changes on their way to the disk."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        publish: Callable[[Part], Awaitable[None]],
+        undo: Callable[[Part], Awaitable[None]],
+    ) -> None:
+        self._writer = writer
+        self._publish = publish
+        self._undo = undo
+        self._jobs: list[Job] = []
+        self._wake = asyncio.Event()
+        # A test puts a slow or failing disk here.
+        self.commit = store.commit
+
+    def add(self, *parts: Part) -> "asyncio.Future[Done]":
+        """Take the changes of a command; the future is done when they are on the disk."""
+        done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
+        for part in parts:
+            part.table.waiting += 1
+        self._jobs.append(Job(parts, done))
+        self._wake.set()
+        return done
+
+    async def run(self) -> None:
+        """Commit for ever."""
+        earliest = 0.0
+        while True:
+            await self._wake.wait()
+            await asyncio.sleep(earliest - time.monotonic())
+            earliest = time.monotonic() + PACE
+            batch = self._jobs[:BATCH_LIMIT]
+            if batch:
+                await self._write(batch)
+            else:
+                self._wake.clear()
+
+    async def finish(self) -> None:
+        """Wait until everything that was decided is written, or has failed."""
+        while self._jobs:
+            self._wake.set()
+            await asyncio.sleep(0.005)
+
+    async def _write(self, batch: Sequence[Job]) -> None:
+        try:
+            await self._commit(batch)
+        except IntegrityError as error:
+            _log.warning("a command contradicts the database: %s", error.orig)
+            await self._write_one_by_one(batch)
+        except ApiError:
+            # The database has failed, and would fail for each of them in turn.
+            for job in batch:
+                await self._fail(job)
+
+    async def _write_one_by_one(self, batch: Sequence[Job]) -> None:
+        """Find the job that cannot be written, so that it does not spoil the others."""
+        for job in batch:
+            if job in self._jobs:
+                try:
+                    await self._commit([job])
+                except (IntegrityError, ApiError):
+                    await self._fail(job)
+
+    async def _commit(self, batch: Sequence[Job]) -> None:
+        """Commit some jobs and publish them; all of them or none."""
+        changes = [part.change for job in batch for part in job.parts]
+        await self._writer.write(lambda connection: self.commit(connection, changes))
+        self._jobs = [job for job in self._jobs if job not in batch]
+        for job in batch:
+            for part in job.parts:
+                part.table.waiting -= 1
+                await self._publish(part)
+            if not job.done.done():
+                job.done.set_result((job.parts[0].room, job.parts[0].change.events))
+
+    async def _fail(self, first: Job) -> None:
+        """Undo what was decided. Later commands of the same games rest on it, and fail as well."""
+        failed, games = [], {part.change.game for part in first.parts}
+        for job in list(self._jobs):
+            if job.touches(games):
+                failed.append(job)
+                games |= {part.change.game for part in job.parts}
+        self._jobs = [job for job in self._jobs if job not in failed]
+        for job in failed:
+            for part in job.parts:
+                part.table.waiting -= 1
+        for job in failed:
+            for part in job.parts:
+                await self._undo(part)
+            if not job.done.done():
+                job.done.set_exception(storage_failed())
+                # Nobody may be waiting for it any more; then asyncio would complain.
+                job.done.exception()

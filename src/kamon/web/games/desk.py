@@ -1,0 +1,278 @@
+"""Where commands come in and events go out.
+
+A command is decided at once against the newest room, committed or not, and joins the next commit.
+Only when that is on the disk is the command acknowledged and its events are published.
+"""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+from typing import Final
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from kamon.layout import SEED_LIMIT, Layout
+from kamon.position import Side
+from kamon.web.errors import ApiError, storage_failed
+from kamon.web.games import rooms, store
+from kamon.web.games.commits import Commits, Part
+from kamon.web.games.flags import Flags
+from kamon.web.games.presence import Presence
+from kamon.web.games.rooms import Command, Event, Room
+from kamon.web.games.store import Change, Games, Holder
+from kamon.web.games.tables import Table, Tables, Watcher
+from kamon.web.health import Health
+from kamon.web.ids import new_id
+from kamon.web.writer import Writer
+
+# A flag that falls while nothing can be written falls again so many milliseconds later.
+_FLAG_RETRY: Final = 1_000
+
+_log = logging.getLogger(__name__)
+
+Listener = Callable[[Room, Sequence[Event]], Awaitable[None]]
+
+
+class Desk:
+    """All games of one server. Made and used inside one event loop."""
+
+    def __init__(
+        self, games: Games, writer: Writer, now: Callable[[], int], health: Health | None = None
+    ) -> None:
+        self.games = games
+        self.writer = writer
+        self.now = now
+        self.listeners: list[Listener] = []
+        self._health = health or Health()
+        self.presence = Presence(now)
+        self.tables = Tables(games, self.presence.forget)
+        self.flags = Flags(now)
+        self.commits = Commits(writer, self._publish, self._undo)
+
+    @contextlib.asynccontextmanager
+    async def running(self, away: int = 0) -> AsyncIterator["Desk"]:
+        """Commit, and watch the clocks, until the server ends.
+
+        ``away`` is for how long the server was down: that time is given back to the players.
+        """
+        flags = await asyncio.to_thread(self.games.flags)
+        self.flags.put_all((due + away, game) for due, game in flags)
+        tasks = [
+            self._health.watch("commits", asyncio.create_task(self.commits.run())),
+            self._health.watch("flags", asyncio.create_task(self._watch_flags())),
+        ]
+        if away:
+            tasks.append(asyncio.create_task(self._resume([game for _, game in flags], away)))
+        try:
+            yield self
+        finally:
+            # What has been decided is still written: an acknowledged move is never lost, and one
+            # that is under way need not be.
+            await self.commits.finish()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    # --- Commands ---
+
+    async def table(self, game: str) -> Table:
+        """Return a game's table, from memory or from the database."""
+        return await self.tables.get(game)
+
+    async def create(self, first: Event, holders: Sequence[Holder]) -> Room:
+        """Open a new game."""
+        part = self._open(new_id(), first, holders)
+        return (await asyncio.shield(self.commits.add(part)))[0]
+
+    async def submit(
+        self,
+        game: str,
+        command: Command,
+        holders: Sequence[Holder] = (),
+    ) -> tuple[Room, Sequence[Event]]:
+        """Obey a command; return when what follows from it is on the disk.
+
+        A command whose id has been obeyed before changes nothing and is acknowledged again.
+        """
+        table = await self.table(game)
+        if table.doubtful:
+            await self._catch_up(table)
+        if command.id is not None and command.id in table.newest.commands:
+            if command.id not in table.room.commands:
+                await self._settled(table)
+            if command.id not in table.room.commands:
+                raise storage_failed()
+            return table.room, ()
+        if command.data.get("what") == "rematch":
+            command = replace(command, data={**command.data, "next_id": new_id()})
+        before, room, events = rooms.step(table.newest, command, self.now())
+        if not events:
+            return table.room, ()
+        parts = [self._part(table, room, events, holders)]
+        if room.next_id is not None and before.next_id is None:
+            parts.append(self._open_next(table, room, command))
+        table.pending = room
+        return await asyncio.shield(self.commits.add(*parts))
+
+    def _part(
+        self, table: Table, room: Room, events: Sequence[Event], holders: Sequence[Holder]
+    ) -> Part:
+        flag = room.clock.flag(room.turn) if room.turn is not None else None
+        return Part(table, Change(room.id, events, room.status, room.listed, flag, holders), room)
+
+    def _open(self, game: str, first: Event, holders: Sequence[Holder]) -> Part:
+        room = rooms.create(game, [first])
+        table = Table(room, [], [], pending=room)
+        self.tables.add(table)
+        return self._part(table, room, (first,), holders)
+
+    def _open_next(self, table: Table, room: Room, command: Command) -> Part:
+        """Set the next game up, to be written together with the command that agrees to it."""
+        fresh = Layout.shuffled(secrets.randbelow(SEED_LIMIT))
+        board = command.data.get("board")
+        first = rooms.next_game(room, table.events, board, fresh, self.now())
+        holders = [(side.other, holder) for side, holder in table.holders]
+        assert room.next_id is not None  # noqa: S101 - the caller has looked
+        return self._open(room.next_id, first, holders)
+
+    @staticmethod
+    async def _settled(table: Table) -> None:
+        """Wait until what is under way for a table is written, or has failed."""
+        while table.waiting:  # noqa: ASYNC110 - the same command twice at once is rare
+            await asyncio.sleep(0.001)
+
+    # --- After a commit ---
+
+    async def _publish(self, part: Part) -> None:
+        table, change = part.table, part.change
+        table.holders.extend(change.holders)
+        if not table.waiting:
+            table.pending = None
+        await self._show(table, part.room, change.events)
+        self.flags.put(change.game, change.flag)
+
+    async def _show(self, table: Table, room: Room, events: Sequence[Event]) -> None:
+        """Let everybody see what has happened."""
+        table.room = room
+        table.events.extend(events)
+        for event in events:
+            if event.kind == "joined":
+                # Whoever sits down has not been away since the seat was free.
+                self.presence.has_come(room.id, Side(event.data["side"]))
+        self.presence.tell(table, room, events)
+        for listener in self.listeners:
+            await listener(room, events)
+
+    async def _undo(self, part: Part) -> None:
+        """Go back to what is on the disk, which is not always what the failed commit promised."""
+        table = part.table
+        table.pending = None
+        table.doubtful = True
+        if part.change.events[0].number == 1:
+            self.tables.drop(part.change.game)
+            return
+        with contextlib.suppress(ApiError):
+            await self._catch_up(table)
+
+    async def _catch_up(self, table: Table) -> None:
+        """Take over what the database has and the memory has not."""
+        room = table.room
+        try:
+            events, holders = await asyncio.to_thread(self.games.load, room.id, room.number)
+        except (SQLAlchemyError, OSError):
+            raise storage_failed() from None
+        if table.room is not room:
+            # Somebody else has done it in the meantime.
+            return
+        if not events and not holders:
+            # It has been cleared away.
+            self.tables.drop(room.id)
+            return
+        table.doubtful = False
+        table.holders[:] = holders
+        if events:
+            await self._show(table, reduce(rooms.evolve, events, room), events)
+
+    # --- Clocks ---
+
+    async def _watch_flags(self) -> None:
+        """End games at the flag, whether anybody is there or not."""
+        while True:
+            game = await self.flags.next()
+            try:
+                await self.submit(game, Command("flag"))
+            except ApiError as error:
+                if error.code == "storage":
+                    self.flags.put(game, self.now() + _FLAG_RETRY)
+            except Exception as error:  # noqa: BLE001 - see below
+                # One game that cannot be read must not keep the others from ending.
+                _log.exception("the flag of game %s cannot fall", game)
+                self._health.note(f"game {game}", type(error).__name__)
+
+    async def _resume(self, games: Sequence[str], away: int) -> None:
+        """Write down for every game with a running clock for how long the server was away."""
+        for game in games:
+            try:
+                await self.submit(game, Command("resume", data={"away": away}))
+            except Exception as error:  # noqa: BLE001 - the others must get theirs
+                _log.exception("the clock of game %s could not be put right", game)
+                self._health.note(f"game {game}", type(error).__name__)
+
+    # --- Seats and clearing ---
+
+    def leave(self, table: Table, watcher: Watcher) -> None:
+        """Stop watching a game, which may be forgotten then."""
+        self.presence.leave(table, watcher)
+        self.tables.trim()
+
+    async def hand_over(self, token: str, game: str, side: Side, expires: int) -> None:
+        """Keep a one-time token, hashed, with which another device may take a seat as well."""
+        await self.writer.write(
+            lambda connection: store.hand_over(connection, token, game, side, expires)
+        )
+
+    async def take_over(self, token: str, holder: str) -> str | None:
+        """Spend a one-time token: the holder has the seat as well. Return the game."""
+        now = self.now()
+        found = await self.writer.write(
+            lambda connection: store.take_over(connection, token, holder, now)
+        )
+        if found is None:
+            return None
+        game, side = found
+        table = self.tables.loaded(game)
+        if table is not None and (side, holder) not in table.holders:
+            table.holders.append((side, holder))
+        return game
+
+    async def let_go(self, holder: str) -> None:
+        """Take all seats away from a holder, who wants to be forgotten."""
+        games = await self.writer.write(partial(store.let_go, holder=holder))
+        for game in games:
+            table = self.tables.loaded(game)
+            if table is not None:
+                table.holders[:] = [each for each in table.holders if each[1] != holder]
+
+    async def keep_only(self, table: Table, side: Side, holder: str) -> None:
+        """Take a seat away from every device but one."""
+        game = table.room.id
+        await self.writer.write(lambda connection: store.keep_only(connection, game, side, holder))
+        table.holders[:] = [
+            each for each in table.holders if each == (side, holder) or each[0] is not side
+        ]
+
+    async def clear(self, before: int, statuses: Sequence[str]) -> None:
+        """Remove games that have not changed since a moment, unless somebody looks at them now."""
+        old = await asyncio.to_thread(self.games.unchanged_since, before, statuses)
+        for game in old:
+            self.tables.forget(game)
+        # Whoever opens one from now on may come too late, and is told that there is no such game.
+        gone = [game for game in old if game not in self.tables]
+        now = self.now()
+        await self.writer.write(lambda connection: store.remove(connection, gone, now))
+        for game in gone:
+            self.tables.forget(game)

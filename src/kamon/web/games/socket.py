@@ -1,0 +1,223 @@
+"""One WebSocket per page: what happens is pushed, and commands are answered by their id."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any, Final, cast
+
+from fastapi import WebSocket, WebSocketDisconnect
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from kamon.web.answers import validation_error
+from kamon.web.engine.analysts import DEEPER_FACTOR, STUDY_SECONDS
+from kamon.web.errors import ApiError
+from kamon.web.games import views
+from kamon.web.games.messages import (
+    Analyse,
+    Do,
+    ErrorMessage,
+    RoomMessage,
+    SocketAnswer,
+    SocketMessage,
+    Stop,
+    Watch,
+)
+from kamon.web.games.rooms import Event, Room
+from kamon.web.games.tables import Table, Watcher
+from kamon.web.identity import Visitor
+from kamon.web.limits import client_of
+from kamon.web.services import Services, services_of
+from kamon.web.studies.tree import game_on
+
+FRAME_LIMIT: Final = 2_048
+# What a review takes of the budget of thoughts.
+REVIEW_COST: Final = 5
+_ID_LIMIT: Final = 64
+_messages: Final[TypeAdapter[SocketMessage]] = TypeAdapter(SocketMessage)
+
+
+async def serve_socket(socket: WebSocket) -> None:
+    """Serve one page until it goes away."""
+    services, client = await services_of(socket), client_of(socket)
+    try:
+        visitor = services.visitor(socket, changes=True)
+        services.budgets.open_socket(client)
+    except ApiError as error:
+        # A refusal before the handshake cannot be read by a page, so it is told after it.
+        await socket.accept()
+        await _send(socket, _told(error, None))
+        await socket.close(1008)
+        return
+    connection = _Connection(socket, services, visitor, client)
+    try:
+        await socket.accept()
+        await connection.read()
+    except (WebSocketDisconnect, RuntimeError):
+        pass
+    finally:
+        connection.close()
+        connection.stop_analysis()
+        services.budgets.close_socket(client)
+
+
+class _Connection:
+    """A page that watches at most one game at a time."""
+
+    def __init__(
+        self, socket: WebSocket, services: Services, visitor: Visitor, client: str
+    ) -> None:
+        self.socket = socket
+        self.services = services
+        self.visitor = visitor
+        self.client = client
+        self.watched: tuple[Table, Watcher, asyncio.Task[None]] | None = None
+        # The last event of the watched game that this page has been told.
+        self.told = 0
+        self.analysis: asyncio.Task[None] | None = None
+
+    async def read(self) -> None:
+        while True:
+            message = await self.socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            text = message.get("text")
+            reply_to = None
+            try:
+                reply_to = _id_of(text)
+                self.services.budgets.spend(self.client, "messages")
+                await self._obey(_parse(text))
+            except ApiError as error:
+                await _send(self.socket, _told(error, reply_to))
+
+    async def _obey(self, message: SocketMessage) -> None:
+        if isinstance(message, Watch):
+            await self._watch(message)
+        elif isinstance(message, Do):
+            table = await self.services.desk.table(message.game)
+            room, _ = await self.services.obey(table, self.visitor, message, self.client)
+            if message.do == "join" and self.watched and self.watched[0] is table:
+                # The watcher has a seat now, and must be seen as its player.
+                await self._watch(Watch(type="watch", game=message.game, after=self.told))
+            await _send(self.socket, {"type": "done", "id": message.id, "number": room.number})
+        elif isinstance(message, Analyse):
+            self._analyse(message)
+        elif isinstance(message, Stop):
+            self.stop_analysis()
+        else:
+            await _send(self.socket, {"type": "pong"})
+
+    def _analyse(self, message: Analyse) -> None:
+        """Begin to study or review; what was under way for this page ends."""
+        self.stop_analysis()
+        game_on(message.line)
+        review = message.type == "review"
+        deeper = DEEPER_FACTOR**message.deep
+        self.services.budgets.spend(self.client, "thoughts", REVIEW_COST if review else deeper)
+        if review:
+            work = self.services.reviews.work(message.line)
+        else:
+            seconds = STUDY_SECONDS * deeper
+            work = self.services.analysts.work(
+                {"kind": "study", "line": message.line, "seconds": seconds}
+            )
+        self.analysis = asyncio.create_task(self._think_aloud(message, work))
+
+    async def _think_aloud(
+        self, message: Analyse, work: AsyncGenerator[dict[str, Any], None]
+    ) -> None:
+        answer: dict[str, Any] = {"type": message.type, "line": message.line}
+        try:
+            if self.services.analysts.busy:
+                await _send(self.socket, cast(SocketAnswer, {**answer, "waiting": True}))
+            async with contextlib.aclosing(work) as told:
+                async for each in told:
+                    await _send(self.socket, cast(SocketAnswer, {**answer, **each}))
+            await _send(self.socket, cast(SocketAnswer, {**answer, "end": True}))
+        except ApiError as error:
+            await _send(self.socket, _told(error, None))
+
+    def stop_analysis(self) -> None:
+        """Let the engine go."""
+        if self.analysis is not None:
+            self.analysis.cancel()
+            self.analysis = None
+
+    async def _watch(self, message: Watch) -> None:
+        self.close()
+        desk = self.services.desk
+        table = await desk.table(message.game)
+        sides = self.visitor.sides(table.holders)
+        watcher = desk.presence.watch(table, sides)
+        self.told = message.after
+        missed = [event for event in table.events if event.number > message.after]
+        await self._tell(table, watcher, table.room, missed)
+        task = asyncio.create_task(self._push(table, watcher))
+        self.watched = table, watcher, task
+        self.services.thinkers.consider(table.room)
+
+    async def _push(self, table: Table, watcher: Watcher) -> None:
+        while (news := await watcher.queue.get()) is not None:
+            await self._tell(table, watcher, *news)
+        # This page did not keep up. It comes back by itself and gets what it missed.
+        with contextlib.suppress(RuntimeError):
+            await self.socket.close(1013)
+
+    async def _tell(
+        self, table: Table, watcher: Watcher, room: Room, events: Sequence[Event]
+    ) -> None:
+        """Tell a room as it was after these events, and never a later one.
+
+        A page that comes back asks for the events after the number of the view it has seen.
+        """
+        self.told = max(self.told, room.number)
+        message: RoomMessage = {
+            "type": "room",
+            "game": room.id,
+            "view": self.services.view(table, watcher.sides, room),
+            "events": views.events_view(events),
+        }
+        await _send(self.socket, message)
+
+    def close(self) -> None:
+        if self.watched is not None:
+            table, watcher, task = self.watched
+            task.cancel()
+            self.services.desk.leave(table, watcher)
+            self.watched = None
+
+
+def _told(error: ApiError, reply_to: str | None) -> ErrorMessage:
+    answer = {"type": "error", "id": reply_to, **error.answer()}
+    if error.retry is not None:
+        answer["retry"] = error.retry
+    return cast(ErrorMessage, answer)
+
+
+async def _send(socket: WebSocket, message: SocketAnswer) -> None:
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        await socket.send_text(json.dumps(message, separators=(",", ":")))
+
+
+def _parse(text: str | None) -> SocketMessage:
+    if text is None:
+        raise ApiError("bad-message", detail="a message is text, not bytes")
+    if len(text) > FRAME_LIMIT:
+        raise ApiError("too-large", detail=f"a message has at most {FRAME_LIMIT} characters")
+    try:
+        return _messages.validate_json(text)
+    except ValidationError as error:
+        raise validation_error(error) from None
+
+
+def _id_of(text: str | None) -> str | None:
+    """Find the id that an answer must name, even where the rest is wrong."""
+    if text is None or len(text) > FRAME_LIMIT:
+        return None
+    try:
+        data = from_json(text)
+    except ValueError:
+        return None
+    found = data.get("id") if isinstance(data, dict) else None
+    return found if isinstance(found, str) and len(found) <= _ID_LIMIT else None

@@ -1,0 +1,200 @@
+"""Games in the database: their events, who holds which seat, and links that carry a seat elsewhere.
+
+Functions that take a connection write, in a transaction of the writer's. The methods of ``Games``
+read, on a thread of their own.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+
+from kamon.position import Side
+from kamon.web.database import Database, events, games, handovers, holders
+from kamon.web.games.rooms import Event
+
+# A side, and the hashed secret of somebody who may play for it.
+Holder = tuple[Side, str]
+
+# Databases limit how long a list in a query may be.
+_REMOVED_AT_ONCE: Final = 500
+# Built once and given the rows of a whole batch: that is half the work of a commit.
+_OPEN: Final = insert(games).values(
+    {column.name: bindparam(column.name) for column in games.columns}
+)
+_TOUCH: Final = (
+    update(games)
+    .where(games.c.id == bindparam("of"))
+    .values({name: bindparam(name) for name in ("updated", "status", "listed", "flag")})
+)
+_HAPPEN: Final = insert(events)
+_SEAT: Final = insert(holders)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one command adds to a game."""
+
+    game: str
+    events: Sequence[Event]
+    status: str
+    listed: bool
+    flag: int | None
+    holders: Sequence[Holder] = field(default=())
+
+
+# --- Writing --------------------------------------------------------------------------------
+
+
+def commit(connection: Connection, changes: Iterable[Change]) -> None:
+    """Write the changes of many games."""
+    opened, touched, happened, seated = [], [], [], []
+    for change in changes:
+        state = {
+            "of": change.game,
+            "updated": change.events[-1].at,
+            "status": change.status,
+            "listed": change.listed,
+            "flag": change.flag,
+        }
+        if change.events[0].number == 1:
+            opened.append({"id": change.game, "created": change.events[0].at, **state})
+        else:
+            touched.append(state)
+        happened += [_row(change.game, each) for each in change.events]
+        seated += [
+            {"game": change.game, "side": side.value, "holder": holder}
+            for side, holder in change.holders
+        ]
+    for statement, rows in (
+        (_OPEN, opened),
+        (_TOUCH, touched),
+        (_HAPPEN, happened),
+        (_SEAT, seated),
+    ):
+        if rows:
+            connection.execute(statement, rows)
+
+
+def hand_over(connection: Connection, token: str, game: str, side: Side, expires: int) -> None:
+    """Keep a one-time token, hashed, with which another device may take a seat as well."""
+    row = {"token": token, "game": game, "side": side.value, "expires": expires}
+    connection.execute(insert(handovers).values(**row))
+
+
+def take_over(connection: Connection, token: str, holder: str, now: int) -> tuple[str, Side] | None:
+    """Spend a one-time token: seat the holder, and say where; None where it is no good."""
+    # Taken and gone in one statement, so that of many who come at once one is seated.
+    good = (handovers.c.token == token) & (handovers.c.expires > now)
+    spent = delete(handovers).where(good).returning(handovers.c.game, handovers.c.side)
+    found = connection.execute(spent).first()
+    connection.execute(delete(handovers).where(handovers.c.expires <= now))
+    if found is None:
+        return None
+    seat = {"game": found.game, "side": found.side, "holder": holder}
+    already = select(holders.c.side).filter_by(**seat)
+    if connection.execute(already).first() is None:
+        connection.execute(insert(holders).values(**seat))
+    return found.game, Side(found.side)
+
+
+def let_go(connection: Connection, holder: str) -> list[str]:
+    """Take all seats away from a holder; return the games."""
+    gone = delete(holders).where(holders.c.holder == holder).returning(holders.c.game)
+    return list(connection.execute(gone).scalars())
+
+
+def keep_only(connection: Connection, game: str, side: Side, holder: str) -> None:
+    """Take a seat away from every device but one, and end the links to it."""
+    of_seat = (holders.c.game == game) & (holders.c.side == side.value)
+    connection.execute(delete(holders).where(of_seat & (holders.c.holder != holder)))
+    links = (handovers.c.game == game) & (handovers.c.side == side.value)
+    connection.execute(delete(handovers).where(links))
+
+
+def remove(connection: Connection, several: Sequence[str], now: int) -> None:
+    """Remove games, and links to seats that have expired."""
+    for start in range(0, len(several), _REMOVED_AT_ONCE):
+        some = several[start : start + _REMOVED_AT_ONCE]
+        connection.execute(delete(games).where(games.c.id.in_(some)))
+    connection.execute(delete(handovers).where(handovers.c.expires <= now))
+
+
+def _row(game: str, each: Event) -> dict[str, Any]:
+    return {
+        "game": game,
+        "number": each.number,
+        "at": each.at,
+        "kind": each.kind,
+        "data": json.dumps(each.data, separators=(",", ":")),
+        "command": each.command,
+    }
+
+
+# --- Reading --------------------------------------------------------------------------------
+
+
+class Games:
+    """What can be asked about the games in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def load(self, game: str, after: int = 0) -> tuple[list[Event], list[Holder]]:
+        """Return a game's events after a number and who holds its seats; empty if there is none."""
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                select(events)
+                .where(events.c.game == game, events.c.number > after)
+                .order_by(events.c.number)
+            ).all()
+            held = connection.execute(select(holders).where(holders.c.game == game)).all()
+        found = [
+            Event(row.number, row.at, row.kind, json.loads(row.data), row.command) for row in rows
+        ]
+        return found, [(Side(row.side), row.holder) for row in held]
+
+    def games_of(self, holder: str, limit: int, before: int | None) -> list[str]:
+        """List the games in which a holder has a seat, the latest first."""
+        query = (
+            select(games.c.id, games.c.updated)
+            .where(games.c.id.in_(select(holders.c.game).where(holders.c.holder == holder)))
+            .order_by(games.c.updated.desc(), games.c.id)
+            .limit(limit)
+        )
+        if before is not None:
+            query = query.where(games.c.updated < before)
+        with self.database.reading() as connection:
+            return [row.id for row in connection.execute(query)]
+
+    def open_games(self, limit: int) -> list[str]:
+        """List the games that wait for an opponent from anywhere, the latest first."""
+        query = (
+            select(games.c.id)
+            .where(games.c.status == "waiting", games.c.listed)
+            .order_by(games.c.updated.desc())
+            .limit(limit)
+        )
+        with self.database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def unchanged_since(self, before: int, statuses: Sequence[str]) -> list[str]:
+        """List games of some status that nobody has touched since a moment."""
+        query = select(games.c.id).where(games.c.updated < before, games.c.status.in_(statuses))
+        with self.database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def flags(self) -> list[tuple[int, str]]:
+        """List when which game will be lost on time."""
+        query = select(games.c.flag, games.c.id).where(
+            games.c.status == "playing", games.c.flag.is_not(None)
+        )
+        with self.database.reading() as connection:
+            return [(row.flag, row.id) for row in connection.execute(query)]
+
+    def latest_change(self) -> int:
+        """Return the last moment at which any game has changed."""
+        with self.database.reading() as connection:
+            return connection.execute(select(func.max(games.c.updated))).scalar() or 0

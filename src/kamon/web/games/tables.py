@@ -1,0 +1,126 @@
+"""The games in memory: those that somebody plays or watches, and the latest of the others."""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from kamon.position import Side
+from kamon.web.errors import ApiError, storage_failed
+from kamon.web.games import rooms
+from kamon.web.games.rooms import Event, Room
+from kamon.web.games.store import Games, Holder
+
+ROOMS_IN_MEMORY: Final = 5_000
+# A watcher that does not read is cut off: it gets what it missed when it comes back.
+QUEUE_LIMIT: Final = 64
+
+_log = logging.getLogger(__name__)
+
+# A room as some events have left it, and those events. None: this watcher has been cut off.
+News = tuple[Room, Sequence[Event]] | None
+
+
+@dataclass(slots=True, eq=False)
+class Watcher:
+    """One page's queue of what happens to a game; ``sides`` are those that it plays for."""
+
+    sides: frozenset[Side]
+    queue: "asyncio.Queue[News]" = field(default_factory=lambda: asyncio.Queue(QUEUE_LIMIT))
+
+
+@dataclass(slots=True)
+class Table:
+    """A room in memory with who holds its seats and who watches it."""
+
+    room: Room
+    holders: list[Holder]
+    events: list[Event]
+    watchers: set[Watcher] = field(default_factory=set)
+    # The room with decided events that are not committed yet, and how many commits it waits for.
+    pending: Room | None = None
+    waiting: int = 0
+    # After a failed commit nobody knows what the database holds: look before going on.
+    doubtful: bool = False
+
+    @property
+    def newest(self) -> Room:
+        """The room that the next command is decided against."""
+        return self.pending or self.room
+
+
+class Tables:
+    """All rooms of one server that are in memory. Used inside one event loop."""
+
+    def __init__(self, games: Games, forgotten: Callable[[str], None]) -> None:
+        self._games = games
+        self._forgotten = forgotten
+        self._tables: OrderedDict[str, Table] = OrderedDict()
+        self._loading: dict[str, asyncio.Task[Table | None]] = {}
+
+    def __contains__(self, game: str) -> bool:
+        return game in self._tables
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    async def get(self, game: str) -> Table:
+        """Return a game's table, from memory or from the database."""
+        table = self._tables.get(game)
+        if table is None:
+            task = self._loading.get(game)
+            if task is None:
+                task = self._loading[game] = asyncio.create_task(self._load(game))
+            try:
+                table = await asyncio.shield(task)
+            except (SQLAlchemyError, OSError) as error:
+                _log.error("game %s cannot be read: %s", game, getattr(error, "orig", error))
+                raise storage_failed() from None
+        if table is None:
+            raise ApiError("no-such-game")
+        if game in self._tables:
+            self._tables.move_to_end(game)
+        return table
+
+    async def _load(self, game: str) -> Table | None:
+        try:
+            events, holders = await asyncio.to_thread(self._games.load, game)
+            if not events:
+                return None
+            table = Table(rooms.create(game, events), holders, events)
+            self.add(table)
+            return table
+        finally:
+            self._loading.pop(game, None)
+
+    def add(self, table: Table) -> None:
+        """Keep a table, and forget those that nobody has asked for longest."""
+        self._tables[table.room.id] = table
+        self.trim()
+
+    def trim(self) -> None:
+        """Forget what is beyond the limit; the database has it."""
+        # The newest has just been asked for.
+        for game in list(self._tables)[:-1]:
+            if len(self._tables) <= ROOMS_IN_MEMORY:
+                break
+            self.forget(game)
+
+    def forget(self, game: str) -> None:
+        """Drop a room from memory, unless somebody watches it or something waits to be written."""
+        table = self._tables.get(game)
+        if table is not None and not table.watchers and not table.waiting:
+            self.drop(game)
+
+    def drop(self, game: str) -> None:
+        """Drop a room from memory, whatever happens there."""
+        self._tables.pop(game, None)
+        self._forgotten(game)
+
+    def loaded(self, game: str) -> Table | None:
+        """Return a table if it is in memory."""
+        return self._tables.get(game)

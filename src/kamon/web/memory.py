@@ -1,0 +1,69 @@
+"""What a server remembers about itself between two runs: its key, and when it was last alive."""
+
+import asyncio
+import contextlib
+import secrets as random_secrets
+from collections.abc import Callable
+from typing import Final
+
+from sqlalchemy import Connection, delete, insert, select
+
+from kamon.web.database import Database, server, unsigned_holders
+from kamon.web.errors import ApiError
+from kamon.web.health import Health
+from kamon.web.identity import Secrets
+from kamon.web.writer import Writer
+
+_KEY: Final = "key"
+_ALIVE: Final = "alive"
+# Seconds between two notes that the server is alive; they also show that the disk can be written.
+ALIVE_EVERY: Final = 10.0
+# A shorter time than this is an ordinary delay between two notes.
+_AWAY_AT_LEAST: Final = 2_000
+
+
+class ServerMemory:
+    """A few values in the database."""
+
+    def __init__(self, database: Database, writer: Writer) -> None:
+        self._database = database
+        self._writer = writer
+
+    async def secrets(self) -> Secrets:
+        """Return who makes secrets, with the key of this database, which is made on first use."""
+        key = await asyncio.to_thread(self._read, _KEY)
+        if key is None:
+            key = random_secrets.token_hex(32)
+            await self._write(_KEY, key)
+        return Secrets(bytes.fromhex(key), await asyncio.to_thread(self._unsigned))
+
+    async def time_away(self, now: int) -> int:
+        """Tell for how many milliseconds no server was running on this database."""
+        alive = await asyncio.to_thread(self._read, _ALIVE)
+        away = 0 if alive is None else now - int(alive)
+        return away if away >= _AWAY_AT_LEAST else 0
+
+    async def keep_alive(self, health: Health, now: Callable[[], int]) -> None:
+        """Note again and again that the server is alive."""
+        await health.repeat("alive", lambda: self._write(_ALIVE, str(now())), ALIVE_EVERY)
+
+    async def note_alive(self, now: int) -> None:
+        """Note that the server was alive until now, when it ends."""
+        with contextlib.suppress(ApiError):
+            await self._write(_ALIVE, str(now))
+
+    async def _write(self, name: str, value: str) -> None:
+        def write(connection: Connection) -> None:
+            connection.execute(delete(server).where(server.c.name == name))
+            connection.execute(insert(server).values(name=name, value=value))
+
+        await self._writer.write(write)
+
+    def _read(self, name: str) -> str | None:
+        query = select(server.c.value).where(server.c.name == name)
+        with self._database.reading() as connection:
+            return connection.execute(query).scalar_one_or_none()
+
+    def _unsigned(self) -> frozenset[str]:
+        with self._database.reading() as connection:
+            return frozenset(connection.execute(select(unsigned_holders.c.holder)).scalars())

@@ -1,0 +1,1 @@
+"""The HTML pages, and what they are made of."""

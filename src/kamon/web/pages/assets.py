@@ -1,0 +1,116 @@
+"""What pages are made of besides their files: words, drawings, colours and error sentences."""
+
+import hashlib
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from kamon import i18n
+from kamon.editions import EDITIONS
+from kamon.engine.strengths import STRENGTHS
+from kamon.errors import SENTENCES
+from kamon.render import svg
+from kamon.render.artwork import ARTWORK
+from kamon.render.palette import DARK, LIGHT, Palette
+from kamon.web.errors import ERRORS
+
+STATIC: Final = Path(__file__).parents[1] / "static"
+
+
+@lru_cache(maxsize=1)
+def stamped() -> str:
+    """Return the folder of what pages are made of, named after its contents.
+
+    So a browser may keep all of it for ever, and never mixes two versions.
+    """
+    contents = hashlib.sha256((_artwork() + _palette()).encode())
+    for language in i18n.LANGUAGES:
+        contents.update(json.dumps(i18n.catalogue(language)).encode())
+    for path in sorted(path for path in STATIC.rglob("*") if path.is_file()):
+        contents.update(path.relative_to(STATIC).as_posix().encode() + path.read_bytes())
+    return f"/static/{contents.hexdigest()[:12]}"
+
+
+async def words(language: str) -> Response:
+    """Give the page its words, as a module."""
+    if language not in i18n.LANGUAGES:
+        language = i18n.DEFAULT
+    return _module(f"export default {json.dumps(i18n.catalogue(language), ensure_ascii=False)};")
+
+
+async def artwork() -> Response:
+    """Give the page what it shares with Python, as a module: drawings, names, error sentences."""
+    return _module(_artwork())
+
+
+@lru_cache(maxsize=1)
+def _artwork() -> str:
+    data = {
+        "artwork": ARTWORK,
+        "editions": {
+            name: {
+                "symbols": edition.symbols,
+                "suits": {str(suit): word for suit, word in edition.suits.items()},
+                "edges": {pair.name.lower(): word for pair, word in edition.edges.items()},
+                "lifts": edition.lifts_tokens,
+            }
+            for name, edition in EDITIONS.items()
+        },
+        "drawing": svg.measures(),
+        "levels": [strength.name for strength in STRENGTHS],
+        "descriptions": [strength.description for strength in STRENGTHS],
+        "errors": {code: kind.sentence for code, kind in ERRORS.items()},
+        "defects": SENTENCES,
+    }
+    return f"export default {json.dumps(data, ensure_ascii=False)};"
+
+
+async def palette() -> Response:
+    """Give the page the colours of the pictures, by day and by night."""
+    return Response(_palette(), media_type="text/css")
+
+
+@lru_cache(maxsize=1)
+def _palette() -> str:
+    light, dark = _variables(LIGHT), _variables(DARK)
+    return (
+        f":root{{{light}}}:root[data-theme=dark]{{{dark}}}"
+        f"@media (prefers-color-scheme:dark){{:root[data-theme=auto]{{{dark}}}}}"
+    )
+
+
+def _variables(colours: Palette) -> str:
+    plain = {name: getattr(colours, name) for name in _PLAIN_COLOURS}
+    for suit, pair in colours.suits.items():
+        plain |= {f"suit-{suit}": pair.fill, f"suit-ink-{suit}": pair.ink}
+    plain |= {f"sign-{symbol}": colour for symbol, colour in colours.signs.items()}
+    for pair_of_edges, colour in colours.edges.items():
+        name = pair_of_edges.name.lower()
+        plain |= {f"edge-{name}": colour, f"edge-ink-{name}": colours.edge_inks[pair_of_edges]}
+    for side, stone in colours.stones.items():
+        plain |= {f"{side.value}-{part}": getattr(stone, part) for part in _STONE_PARTS}
+    return "".join(f"--{name.replace('_', '-')}:{value};" for name, value in plain.items())
+
+
+_STONE_PARTS: Final = ("fill", "rim", "shine", "ink")
+_PLAIN_COLOURS: Final = (
+    *("paper", "cell", "water", "enclosed", "line", "text", "ink", "gold", "legal", "faded"),
+    *("pad", "tile", "tile_rim", "stone_band", "stone_ink"),
+)
+
+
+def _module(text: str) -> Response:
+    return Response(text, media_type="text/javascript")
+
+
+def assets_router() -> APIRouter:
+    """Put what is made here beside the files, under the same stamp."""
+    router = APIRouter(include_in_schema=False)
+    router.add_api_route(stamped() + "/words/{language}.js", words)
+    router.add_api_route(stamped() + "/artwork.js", artwork)
+    router.add_api_route(stamped() + "/palette.css", palette)
+    return router

@@ -1,0 +1,85 @@
+"""What guards the server: bounds on requests, and what browsers may do with our answers."""
+
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kamon.web.answers import json_error
+from kamon.web.errors import ApiError
+from kamon.web.pages.assets import stamped
+
+BODY_LIMIT: Final = 16_384
+# A study holds a whole tree of moves with comments.
+STUDY_LIMIT: Final = 131_072
+# As long as a name in the Internet may be, and a port.
+HOST_LIMIT: Final = 260
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "font-src 'self'; connect-src 'self'; manifest-src 'self'; media-src 'self'; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+# Browsers that have been here over TLS come back over TLS only, for two years.
+HSTS: Final = "max-age=63072000"
+
+
+class Guard:
+    """Bounds what comes in, and says to the browser what our pages may do."""
+
+    def __init__(self, app: ASGIApp, *, secure: bool) -> None:
+        self._app = app
+        self._headers = {**HEADERS, **({"Strict-Transport-Security": HSTS} if secure else {})}
+        self._stamped = stamped()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path: str = scope["path"]
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                self._add_caching(headers, path, message["status"])
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        problem = _problem(Headers(scope=scope), path)
+        app = self._app if problem is None else json_error(problem)
+        await app(scope, receive, send_guarded)
+
+    def _add_caching(self, headers: MutableHeaders, path: str, status: int) -> None:
+        """Let browsers keep files for ever under their stamp, and nothing that may be secret."""
+        if path.startswith("/static/"):
+            lasting = status < 400 and path.startswith(self._stamped)  # noqa: PLR2004
+            headers["Cache-Control"] = (
+                "public, max-age=31536000, immutable" if lasting else "no-cache"
+            )
+        elif path.startswith("/api/"):
+            headers.setdefault("Cache-Control", "no-store")
+
+
+def _problem(headers: Headers, path: str) -> ApiError | None:
+    limit = STUDY_LIMIT if path.startswith("/api/studies") else BODY_LIMIT
+    if _is_too_large(headers, limit):
+        return ApiError("too-large", detail=f"a request has at most {limit} bytes")
+    if len(headers.get("host", "")) > HOST_LIMIT:
+        return ApiError("bad-message", detail=f"a host has at most {HOST_LIMIT} letters")
+    return None
+
+
+def _is_too_large(headers: Headers, limit: int) -> bool:
+    """Tell whether a body is longer than we read, or does not say how long it is."""
+    length = headers.get("content-length", "0")
+    counted = length.isascii() and length.isdigit() and len(length) <= len(str(limit))
+    return not counted or int(length) > limit or "transfer-encoding" in headers

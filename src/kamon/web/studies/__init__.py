@@ -1,0 +1,1 @@
+"""Studies: trees of moves that people keep and share."""

@@ -1,0 +1,66 @@
+"""The one thread that writes to the database.
+
+It has a thread of its own, so that a move never waits behind engines or pictures for a free one.
+Games hand over their changes in batches; everything else that writes is a transaction of its own.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from kamon.web.database import Database
+from kamon.web.errors import ApiError, storage_failed
+from kamon.web.health import Health
+
+Result = TypeVar("Result")
+_PART: Final = "database"
+
+_log = logging.getLogger(__name__)
+
+
+class Writer:
+    """Runs transactions one after the other."""
+
+    def __init__(self, database: Database, health: Health | None = None) -> None:
+        self.database = database
+        self._health = health or Health()
+        self._thread = ThreadPoolExecutor(1, "writer")
+
+    async def write(self, work: Callable[[Connection], Result]) -> Result:
+        """Do something in a transaction, and return when it is on the disk.
+
+        An ``ApiError`` with the code ``storage`` means that the database has failed, and an
+        ``IntegrityError`` that what was to be written contradicts what is there.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            result = await loop.run_in_executor(self._thread, self._transact, work)
+        except (IntegrityError, ApiError):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it was, the writer must go on
+            _log.error("the database cannot be written: %s", getattr(error, "orig", None) or error)
+            self._health.note(_PART, type(error).__name__)
+            raise storage_failed() from None
+        self._health.clear(_PART)
+        return result
+
+    def _transact(self, work: Callable[[Connection], Result]) -> Result:
+        try:
+            with self.database.writing() as connection:
+                return work(connection)
+        except (IntegrityError, ApiError):
+            raise
+        except Exception:
+            # After a failed sync the driver may believe what the disk does not have, or the other
+            # way round. Only connections that are opened anew tell the truth.
+            self.database.reopen()
+            raise
+
+    def close(self) -> None:
+        """End the thread when it has written what it was given."""
+        self._thread.shutdown(wait=True)
