@@ -1,4 +1,4 @@
-// Pieces that several pages are made of: buttons, fields, what to match, and the board in its place.
+// Pieces that several pages are made of: buttons, fields, what to match, the board in its place, and sounds.
 import { html, nothing } from "../vendor/lit-html.js";
 import { tokenPicture } from "./board.js";
 import { announce, copyText, preferences } from "./shell.js";
@@ -84,12 +84,36 @@ export function showBoard(element, shown, listeners) {
   element.update();
 }
 
-/** Play a sound, unless the visitor wants none. The first one fetches its module. @param {"stone" | "end"} what */
+// --- Sounds --------------------------------------------------------------------------------------
+
+/** In hertz: c, e, g. */
+const CHORD = [262, 330, 392];
+/** @type {AudioContext | null} */
+let context = null;
+
+/** @param {number} pitch @param {number} length @param {number} loudness @param {number} [delay] */
+function playTone(pitch, length, loudness, delay = 0) {
+  context ??= new AudioContext();
+  const start = context.currentTime + delay;
+  const oscillator = context.createOscillator();
+  const gain = context.createGain();
+  oscillator.type = "triangle";
+  oscillator.frequency.setValueAtTime(pitch, start);
+  oscillator.frequency.exponentialRampToValueAtTime(pitch * 0.6, start + length);
+  gain.gain.setValueAtTime(loudness, start);
+  gain.gain.exponentialRampToValueAtTime(0.0001, start + length);
+  oscillator.connect(gain).connect(context.destination);
+  oscillator.start(start);
+  oscillator.stop(start + length);
+}
+
+/** A stone that lands on wood, or a chord at the end, unless the visitor wants none. @param {"stone" | "end"} what */
 export function playSound(what) {
   if (!preferences.sound) return;
-  import("./sound.js")
-    .then((sound) => sound.play(what))
-    .catch(() => {
-      // The game goes on without it.
-    });
+  try {
+    if (what === "stone") playTone(420, 0.12, 0.12);
+    else for (const [index, pitch] of CHORD.entries()) playTone(pitch, 0.9, 0.06, index * 0.09);
+  } catch {
+    // The game goes on without it.
+  }
 }
