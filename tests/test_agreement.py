@@ -3,6 +3,7 @@
 from itertools import pairwise
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -84,6 +85,7 @@ def test_rules_and_referee_agree_through_whole_games(seed: int, choice: Random) 
         assert_same(position, referee)
 
 
+@pytest.mark.no_cover
 def test_rules_and_referee_agree_over_many_plain_random_games() -> None:
     # Hypothesis looks for odd games; these are simply many, so that the rare endings come up.
     rng = Random(2020)

@@ -176,7 +176,12 @@ def test_another_python_and_another_source_have_another_cache(
     assert len({before, changed, compile_module._fingerprint()}) == 3
 
 
-def test_the_first_interruption_asks_to_stop_and_the_second_ends_the_program() -> None:
+def test_the_first_interruption_asks_to_stop_and_the_second_ends_the_program(
+    request: pytest.FixtureRequest,
+) -> None:
+    # As in a program of its own; an event loop of another test may have left its own handler.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     with shared.stopped_by_hand() as stopped:
         assert not stopped()
         signal.raise_signal(signal.SIGINT)

@@ -38,6 +38,7 @@ def test_a_seed_outside_its_range_is_refused(seed: int) -> None:
         Layout.shuffled(seed)
 
 
+@pytest.mark.no_cover
 def test_shuffling_is_uniform() -> None:
     # Each of the 37 x 37 pairs of token and cell is expected 10,000 / 37 = 270 times. With a fair
     # shuffle the sum below is a chi-squared variable of 36 x 36 degrees of freedom: 1296 +- 51.

@@ -76,6 +76,7 @@ def can_win_at_once(position: Position) -> bool:
     return any(end is not None and end.winner is not None for end in ends)
 
 
+@pytest.mark.no_cover
 def test_a_level_without_budget_plays_whole_games() -> None:
     for seed in range(6):
         for level in (2, 3, 4, 5):

@@ -411,6 +411,7 @@ def test_the_number_of_openings_follows_from_the_layout_alone() -> None:
 # --- What a move allows, and what it risks --------------------------------------------------
 
 
+@pytest.mark.no_cover
 def test_replies_and_dangers_are_what_playing_shows() -> None:
     rng = Random(4)
     seen = {"winning": 0, "losing": 0}

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import os
 import re
 import secrets
 import signal
@@ -15,6 +16,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 import httpx
+from coverage import Coverage
 from websockets.sync.client import ClientConnection, connect
 
 KAMON: Final = Path(sys.executable).with_name("kamon")
@@ -45,6 +47,16 @@ def until(true: Callable[[], bool], what: str = "it") -> None:
     while not true():
         assert time.monotonic() < limit, f"{what} did not come about"
         time.sleep(0.01)
+
+
+def _measured() -> dict[str, str]:
+    """Have a process measure its coverage, if ours is measured.
+
+    Not by ``patch = ["subprocess"]``: that would measure the processes of pytest-xdist twice.
+    """
+    if Coverage.current() is None:
+        return {}
+    return {"COVERAGE_PROCESS_START": str(Path(__file__).parents[1] / "pyproject.toml")}
 
 
 def living(group: int) -> bool:
@@ -94,6 +106,7 @@ class Server:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
+                env={**os.environ, **_measured()},
                 # What it starts in turn belongs to its group, so that a test can look for it.
                 start_new_session=True,
             )

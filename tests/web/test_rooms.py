@@ -675,7 +675,8 @@ class AnyRoom(RuleBasedStateMachine):
         code = self.cannot(what, side.other if answers else side)
         if code is None and other == "computer" and what == "draw":
             code = "no-draw"
-        if code is None and self.offers.get(what) is side:
+        often = self.room.offered.get((what, side), 0)
+        if code is None and (self.offers.get(what) is side or often >= OFFERS):
             code = "offered-already"
         agreed = self.room.shared or other == "computer" or answers
         if code is None and agreed and what == "draw" and not sure:

@@ -74,7 +74,8 @@ const studyCards = () => html`<h2>${t("My studies")}</h2><ul class="cards">${stu
 
 /** @param {StudySummary} study */
 const studyCard = (study) => html`<li class="card">
-  <a href="/study/${study.id}">${study.board ? miniature(study.board) : nothing}<strong>${study.title || t("A study")}</strong>
+  <a href="/study/${study.id}">${study.board ? miniature(study.board) : nothing}
+  <strong>${study.title || t("A study")}</strong>
   <span>${t("moves: {n}", { n: study.moves })}</span></a>
   <a class="small" href="/api/studies/${study.id}/record" download>${t("Save as PGN")}</a>
   ${study.id === deleting ? deleteQuestion(study) : deleteButton(study)}</li>`;
