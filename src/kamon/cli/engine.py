@@ -56,7 +56,7 @@ def prepare() -> None:
 
     if kernel.needs_compiling():
         often = "once" if kernel.CACHED else "every time: the cache folder cannot be written"
-        typer.echo(f"Compiling the engine (about 20 seconds, {often}) ...", err=True)
+        typer.echo(f"Compiling the engine (about 15 seconds, {often}) ...", err=True)
     solver.warm_up()
 
 

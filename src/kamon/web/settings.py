@@ -1,7 +1,6 @@
 """How one server is set up."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from platformdirs import user_data_path
 
@@ -21,14 +20,7 @@ class Settings:
     # Processes that play, and processes that study and review.
     workers: int = 1
     analysts: int = 1
-    # Finished games are kept for ever, or for so many days.
+    # Games, studies and reviews that nobody changes are kept for ever, or for so many days.
     keep_days: int | None = None
     # Tests and benchmarks run on one machine but stand for many clients.
     budget_scale: float = 1.0
-
-    def database_file(self) -> Path | None:
-        """Return the file of an embedded database."""
-        prefix = "sqlite:///"
-        if not self.database.startswith(prefix):
-            return None
-        return Path(self.database.removeprefix(prefix))

@@ -2,7 +2,7 @@
 
 A page that waits is told so. Where others wait as well, everybody's turn is shorter. A page that
 goes away, or asks for something else, ends its work within moments. Play never waits for any of
-this: it has workers of its own, and these have the lowest priority.
+this: it has workers of its own, and all workers have a low priority.
 """
 
 import asyncio
