@@ -8,6 +8,7 @@ from playwright.sync_api import Response, expect
 
 from e2e.conftest import CHAIN, CHAIN_SEED, Guest, Guests, Troubles
 from kamon import Layout, format_layout, parse_record
+from kamon.errors import SENTENCES
 from kamon.i18n import translate
 
 WEIGHT_LIMIT = 120_000
@@ -171,14 +172,16 @@ def test_text_that_is_no_board_is_refused_in_the_language_of_the_visitor(
     guest.wish()
     guest.choose("board", "own")
     text = guest.page.locator("textarea")
-    for bad, reason in (
-        ("nonsense", "expected 7 rows, found 1"),
-        (OWN.replace("E5", "E6"), "missing: E5"),
-        (f"{OWN}A1", "row 7 has 5 tokens"),
+    for bad, defect, values in (
+        ("nonsense", "row-count", {"expected": 7, "found": 1}),
+        (OWN.replace("E5", "E6"), "missing-tokens", {"tokens": "E5"}),
+        (f"{OWN}A1", "row-length", {"expected": 4, "row": 7, "found": 5}),
     ):
         text.fill(bad)
         guest.press(translate("de", "Two at this screen"))
         expect(guest.alert).to_contain_text(translate("de", "That is not a board of 37 tokens."))
+        reason = translate("de", SENTENCES[defect]).format(**values)
+        assert reason != SENTENCES[defect].format(**values)
         expect(guest.alert).to_contain_text(reason)
         # What was written is still there to be mended.
         expect(text).to_have_value(bad)
