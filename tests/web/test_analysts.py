@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kamon.web.engine import analysts as module
-from kamon.web.engine.analysts import WAITING_LIMIT, Analysts
+from kamon.web.engine.analysts import PLACES_PER_CLIENT, WAITING_LIMIT, Analysts
 from kamon.web.errors import ApiError
 from web_server import PATIENCE
 
@@ -44,8 +44,10 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def all_of(analysts: Analysts, asked: dict[str, Any]) -> list[dict[str, Any]]:
-    async with asyncio.timeout(3 * PATIENCE), aclosing(analysts.work(asked)) as told:
+async def all_of(
+    analysts: Analysts, asked: dict[str, Any], client: str = ""
+) -> list[dict[str, Any]]:
+    async with asyncio.timeout(3 * PATIENCE), aclosing(analysts.work(asked, client)) as told:
         return [each async for each in told]
 
 
@@ -114,7 +116,8 @@ async def test_where_others_wait_a_turn_is_short(
 
 async def test_a_line_that_is_too_long_is_refused(analysts: Analysts) -> None:
     tasks = [
-        asyncio.create_task(all_of(analysts, question(HARD))) for _ in range(WAITING_LIMIT + 1)
+        asyncio.create_task(all_of(analysts, question(HARD), f"client {number}"))
+        for number in range(WAITING_LIMIT + 1)
     ]
     await until(lambda: analysts.waiting >= WAITING_LIMIT)
     with pytest.raises(ApiError) as refused:
@@ -123,6 +126,21 @@ async def test_a_line_that_is_too_long_is_refused(analysts: Analysts) -> None:
     assert refused.value.retry == 30
     for task in tasks:
         task.cancel()
+
+
+async def test_one_address_takes_only_some_places_in_the_line(analysts: Analysts) -> None:
+    tasks = [
+        asyncio.create_task(all_of(analysts, question(HARD), "eve"))
+        for _ in range(PLACES_PER_CLIENT)
+    ]
+    await until(lambda: analysts.waiting >= PLACES_PER_CLIENT - 1)
+    with pytest.raises(ApiError) as refused:
+        await all_of(analysts, question(EASY), "eve")
+    assert refused.value.code == "too-many"
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert await all_of(analysts, question(EASY), "ann")
 
 
 async def test_a_process_that_was_killed_is_told_and_replaced(analysts: Analysts) -> None:

@@ -723,7 +723,10 @@ async def test_games_that_are_forgotten_leave_nothing_behind(
     assert len(desk.presence._left) <= 4
 
 
-async def test_those_who_watch_are_told_who_comes_and_goes(desk: Desk) -> None:
+async def test_those_who_watch_are_told_who_comes_and_goes(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kamon.web.games.presence._PAUSE", 0.0)
     table = await desk.table(await new(desk))
     watcher = desk.presence.watch(table, frozenset())
     watcher.queue.get_nowait()

@@ -448,7 +448,8 @@ def test_the_cache_forgets_what_nobody_has_asked_for_longest() -> None:
 # --- In nobody's way ------------------------------------------------------------------------
 
 
-async def test_only_so_many_may_wait(painter: Painter) -> None:
+async def test_only_so_many_may_wait(painter: Painter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PLACES_PER_CLIENT", 100)
     painter.free.clear()
     async with client_of(server(painter)) as http:
         waiting = [
@@ -466,6 +467,27 @@ async def test_only_so_many_may_wait(painter: Painter) -> None:
         painter.free.set()
         assert {(await each).status_code for each in waiting} == {200}
         assert (await http.get(PNG, params={"line": LINE, "width": 300})).status_code == 200
+
+
+async def test_one_address_has_only_some_pictures_drawn_at_a_time(painter: Painter) -> None:
+    painter.free.clear()
+    studio = Studio()
+    studio.worker = painter  # type: ignore[assignment]
+    questions = [Question("picture.png", LINE, width=width) for width in range(200, 210)]
+    mine = [
+        asyncio.create_task(studio.picture(each, "eve"))
+        for each in questions[: module.PLACES_PER_CLIENT]
+    ]
+    await asyncio.sleep(0.05)
+    with pytest.raises(ApiError) as caught:
+        await studio.picture(questions[-1], "eve")
+    assert caught.value.code == "too-many"
+    # The same picture again needs no further place, and others have places of their own.
+    mine.append(asyncio.create_task(studio.picture(questions[0], "eve")))
+    mine.append(asyncio.create_task(studio.picture(questions[-1], "ann")))
+    await asyncio.sleep(0.05)
+    painter.free.set()
+    await asyncio.gather(*mine)
 
 
 async def test_who_goes_away_ends_nobody_elses_picture(painter: Painter) -> None:

@@ -1,16 +1,25 @@
 """Presence: who has a game open, and since when a player has been away."""
 
+import asyncio
+
 import pytest
 
 from kamon import Layout
 from kamon.position import Side
+from kamon.web.games import presence as module
 from kamon.web.games.clocks import Control
 from kamon.web.games.presence import Presence
 from kamon.web.games.rooms import Seat, create, set_up
 from kamon.web.games.tables import QUEUE_LIMIT, Table
 
 BLACK, WHITE = Side.BLACK, Side.WHITE
+pytestmark = pytest.mark.anyio
 PERSON, COMPUTER, OPEN = Seat("person"), Seat("computer", "", 1), Seat("open")
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
 
 
 class Hands:
@@ -29,7 +38,9 @@ def hands() -> Hands:
 
 
 @pytest.fixture
-def presence(hands: Hands) -> Presence:
+def presence(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> Presence:
+    # Everybody is told at once here; that many are told once in a while has a test of its own.
+    monkeypatch.setattr(module, "_PAUSE", 0.0)
     return Presence(hands)
 
 
@@ -113,6 +124,14 @@ async def test_a_watcher_whose_queue_is_full_is_told_once_that_it_is_cut_off(
     assert presence.absent_since(table, BLACK) == 1000
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+async def test_where_many_come_and_go_everybody_is_told_once_in_a_while(
+    hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PAUSE", 0.2)
+    presence, table = Presence(hands), table_of()
+    watcher = presence.watch(table, frozenset())
+    for _ in range(50):
+        presence.leave(table, presence.watch(table, frozenset()))
+    assert watcher.queue.qsize() == 1
+    await asyncio.sleep(0.4)
+    assert watcher.queue.qsize() == 2

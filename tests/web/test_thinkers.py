@@ -94,7 +94,7 @@ async def until(true: Callable[[], bool]) -> None:
 
 
 async def settled(thinkers: Thinkers) -> None:
-    await until(lambda: not thinkers.busy and thinkers._queue.empty() and not thinkers._wanted)
+    await until(lambda: not thinkers.busy and not len(thinkers._queue) and not thinkers._wanted)
 
 
 async def test_the_computer_answers_a_move_and_begins_as_black(desk: Desk, brain: Brain) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 BACKLOG: Final = 2048
 # Seconds for requests that are under way when the server is told to end.
 GRACE: Final = 3
+MOST_CONNECTIONS: Final = 50_000
+FILES_OF_OUR_OWN: Final = 100
 
 EXAMPLES = """Examples:
 
@@ -62,6 +64,11 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     import uvicorn  # noqa: PLC0415
 
     from kamon.web.app import create_app  # noqa: PLC0415
+    from kamon.web.connections import (  # noqa: PLC0415
+        BoundedWebSocket,
+        Doorkeeper,
+        http_protocol,
+    )
     from kamon.web.settings import Settings, default_database  # noqa: PLC0415
 
     if public_url is not None:
@@ -94,7 +101,8 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     config = uvicorn.Config(
         create_app(settings, opened),
         log_level="warning",
-        ws="websockets-sansio",
+        http=http_protocol(Doorkeeper(_most_connections(), _addresses(trusted_proxy))),
+        ws=BoundedWebSocket,
         ws_per_message_deflate=False,
         ws_max_size=4096,
         proxy_headers=trusted_proxy is not None,
@@ -146,6 +154,20 @@ def _open(url: str) -> "Database":
             f"{url} cannot be opened: {reason}", param_hint="--database"
         ) from None
     return database
+
+
+def _most_connections() -> int:
+    """Leave some of the files that a process may open to the database and the engine."""
+    try:
+        import resource  # noqa: PLC0415 - Windows has none, and no such limit
+    except ImportError:
+        return MOST_CONNECTIONS
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(FILES_OF_OUR_OWN, min(MOST_CONNECTIONS, files - FILES_OF_OUR_OWN))
+
+
+def _addresses(trusted_proxy: str | None) -> frozenset[str]:
+    return frozenset(part.strip() for part in (trusted_proxy or "").split(","))
 
 
 def _warn_of_root(host: str) -> None:

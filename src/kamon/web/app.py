@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 from collections.abc import AsyncIterator
 from typing import Final, TypedDict
 
@@ -17,6 +18,7 @@ from kamon.web.engine.reviews import Reviews
 from kamon.web.engine.thinkers import Thinkers
 from kamon.web.games import routes as game_routes
 from kamon.web.games.desk import Desk
+from kamon.web.games.lobby import Lobby
 from kamon.web.games.socket import serve_socket
 from kamon.web.games.store import Games
 from kamon.web.health import Health
@@ -111,12 +113,14 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
             secrets=secrets,
             budgets=Budgets(scale=settings.budget_scale),
             desk=desk,
+            lobby=Lobby(desk),
             studies=Studies(database, writer),
             thinkers=thinkers,
             analysts=analysts,
             reviews=Reviews(writer, analysts),
             studio=studio,
         )
+        _calm_collector()
         tasks = [
             asyncio.create_task(memory.keep_alive(health, now)),
             asyncio.create_task(health.repeat("clearing", lambda: _clear_old(services), HOUR)),
@@ -129,6 +133,16 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
     await memory.note_alive(now())
     writer.close()
     database.close()
+
+
+def _calm_collector() -> None:
+    """Let the garbage collector pass over what lives as long as the server, and come less often.
+
+    It stops everything while it looks: 700 ms with 5,000 games in memory.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 async def _clear_old(services: Services) -> None:

@@ -36,16 +36,19 @@ IPV6_NETWORK: Final = 64
 
 
 def client_of(connection: HTTPConnection) -> str:
-    """Name whom a budget belongs to. Behind a trusted proxy uvicorn has set the address.
+    """Name whom a budget belongs to. Behind a trusted proxy uvicorn has set the address."""
+    return "unknown" if connection.client is None else network_of(connection.client.host)
+
+
+def network_of(text: str) -> str:
+    """Return the address by which a client is known.
 
     One customer of a provider has a whole network of IPv6 addresses, so they count as one.
     """
-    if connection.client is None:
-        return "unknown"
     try:
-        address = ipaddress.ip_address(connection.client.host)
+        address = ipaddress.ip_address(text)
     except ValueError:
-        return connection.client.host
+        return text
     if isinstance(address, ipaddress.IPv4Address):
         return str(address)
     if address.ipv4_mapped is not None:

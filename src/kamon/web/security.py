@@ -1,5 +1,6 @@
 """What guards the server: bounds on requests, and what browsers may do with our answers."""
 
+import asyncio
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -14,6 +15,8 @@ BODY_LIMIT: Final = 16_384
 STUDY_LIMIT: Final = 131_072
 # As long as a name in the Internet may be, and a port.
 HOST_LIMIT: Final = 260
+# Seconds in which the whole body of a request must have come.
+BODY_SECONDS: Final = 20.0
 HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -29,6 +32,29 @@ HEADERS: Final = {
 }
 # Browsers that have been here over TLS come back over TLS only, for two years.
 HSTS: Final = "max-age=63072000"
+
+
+class _Body:
+    """The body of a request, all of which must come in time."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._deadline = asyncio.get_running_loop().time() + BODY_SECONDS
+        self._whole = False
+
+    async def __call__(self) -> Message:
+        """Wait for the next piece; a client that is too slow counts as gone."""
+        if self._whole:
+            # What comes after the body is only the end of the connection.
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            self._whole = True
+            return {"type": "http.disconnect"}
+        self._whole = not message.get("more_body", False)
+        return message
 
 
 class Guard:
@@ -56,7 +82,7 @@ class Guard:
 
         problem = _problem(Headers(scope=scope), path)
         app = self._app if problem is None else json_error(problem)
-        await app(scope, receive, send_guarded)
+        await app(scope, _Body(receive), send_guarded)
 
     def _add_caching(self, headers: MutableHeaders, path: str, status: int) -> None:
         """Let browsers keep files for ever under their stamp, and nothing that may be secret."""

@@ -13,6 +13,7 @@ from kamon.web.engine.reviews import Reviews
 from kamon.web.engine.thinkers import Thinkers
 from kamon.web.games.commits import Done
 from kamon.web.games.desk import Desk
+from kamon.web.games.lobby import Lobby
 from kamon.web.games.messages import GameCommand
 from kamon.web.games.rooms import Command, Room
 from kamon.web.games.tables import Table
@@ -34,6 +35,7 @@ class Services:
     secrets: Secrets
     budgets: Budgets
     desk: Desk
+    lobby: Lobby
     studies: Studies
     thinkers: Thinkers
     analysts: Analysts
@@ -91,6 +93,7 @@ class Services:
         """Do what a client asks for in a game."""
         sides = visitor.sides(table.holders)
         room = table.newest
+        self.thinkers.asked_by(room.id, client)
         if sides and "computer" in (room.black.kind, room.white.kind):
             self.budgets.spend(client, "thoughts")
         data = command.data.model_dump(exclude_none=True)

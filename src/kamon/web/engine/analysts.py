@@ -6,6 +6,7 @@ this: it has workers of its own, and all workers have a low priority.
 """
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import AsyncGenerator
@@ -14,6 +15,7 @@ from typing import Any, Final, Self
 
 from kamon.web.engine import analysing
 from kamon.web.engine.analysing import END, NO_ENGINE
+from kamon.web.engine.fairness import Places
 from kamon.web.engine.workers import Threads, Worker
 from kamon.web.errors import ApiError, too_many
 
@@ -23,6 +25,8 @@ DEEPER_FACTOR: Final = 4
 # Where others wait, a turn ends after this.
 SHARED_SECONDS: Final = 10.0
 WAITING_LIMIT: Final = 20
+# So many studies and reviews of one address wait or run at a time.
+PLACES_PER_CLIENT: Final = 3
 # The engine tells its progress far more often; a process that is silent for so long is lost.
 _SILENCE: Final = 60.0
 
@@ -40,6 +44,7 @@ class Analysts:
             self._free.put_nowait(worker)
         # A worker may be listened to and spoken to at the same time.
         self._threads = Threads(2 * workers, "analysts")
+        self._places = Places(PLACES_PER_CLIENT, "studies")
         self.waiting = 0
         self._cancelling: set[asyncio.Task[None]] = set()
 
@@ -64,8 +69,14 @@ class Analysts:
         """Tell whether whoever comes now has to wait."""
         return self._free.empty()
 
-    async def work(self, question: Told) -> AsyncGenerator[Told, None]:
+    async def work(self, question: Told, client: str = "") -> AsyncGenerator[Told, None]:
         """Answer a question piece by piece; whoever stops listening ends the work."""
+        with self._places.one(client):
+            async with contextlib.aclosing(self._work(question)) as told:
+                async for each in told:
+                    yield each
+
+    async def _work(self, question: Told) -> AsyncGenerator[Told, None]:
         worker = await self._wait_for_worker()
         started = time.monotonic()
         sent = self._threads.begin(worker.send, question)

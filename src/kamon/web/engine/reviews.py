@@ -45,7 +45,7 @@ class Reviews:
         known = None if text is None else json.loads(text)
         return known if known is not None and known["version"] == VERSION else None
 
-    async def work(self, line: str) -> AsyncGenerator[Told, None]:
+    async def work(self, line: str, client: str = "") -> AsyncGenerator[Told, None]:
         """Tell what is known of a game, and then whatever more is found out."""
         known = await self.stored(line)
         if known is not None:
@@ -60,7 +60,7 @@ class Reviews:
         }
         found, saved = None, time.monotonic()
         try:
-            async with aclosing(self._analysts.work(question)) as told:
+            async with aclosing(self._analysts.work(question, client)) as told:
                 async for each in told:
                     if "turns" in each:
                         found = each

@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 from kamon.engine.strengths import STRENGTHS
 from kamon.notation import format_cell, format_position
 from kamon.web.engine import playing
+from kamon.web.engine.fairness import FairQueue
 from kamon.web.engine.workers import Threads, Worker
 from kamon.web.errors import ApiError
 from kamon.web.games.desk import Desk
@@ -29,6 +30,7 @@ COMPILE_LIMIT: Final = 300.0
 TRIES: Final = 6
 FIRST_PAUSE: Final = 1.0
 QUEUE_LIMIT: Final = 1_000
+CLIENTS_REMEMBERED: Final = 10_000
 
 _log = logging.getLogger(__name__)
 
@@ -70,7 +72,9 @@ class Thinkers:
         self._idle = list(self._workers)
         self._has_idle = asyncio.Event()
         self._has_idle.set()
-        self._queue: asyncio.Queue[Room] = asyncio.Queue(QUEUE_LIMIT)
+        self._queue: FairQueue[Room] = FairQueue(QUEUE_LIMIT)
+        # Who asked last for something in a game: everybody's games take turns.
+        self._asked_by: OrderedDict[str, str] = OrderedDict()
         self._waiting_for_engine: list[Room] = []
         # Which worker has thought about a game before.
         self._known_by: OrderedDict[str, _Thinker] = OrderedDict()
@@ -126,6 +130,13 @@ class Thinkers:
     async def _listen(self, room: Room, _: Sequence[Event]) -> None:
         self.consider(room)
 
+    def asked_by(self, game: str, client: str) -> None:
+        """Note for whom the computer will think in a game."""
+        self._asked_by[game] = client
+        self._asked_by.move_to_end(game)
+        while len(self._asked_by) > CLIENTS_REMEMBERED:
+            self._asked_by.popitem(last=False)
+
     def consider(self, room: Room) -> None:
         """Think about a room if it is the computer's turn; one thought a room at a time."""
         if not room.computer_to_move():
@@ -139,7 +150,7 @@ class Thinkers:
             self._waiting_for_engine.append(room)
             return
         try:
-            self._queue.put_nowait(room)
+            self._queue.put(self._asked_by.get(room.id, ""), room)
         except asyncio.QueueFull:
             # Whoever looks at the game next asks again.
             del self._wanted[room.id]

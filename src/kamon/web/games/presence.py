@@ -2,10 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import Final
 
 from kamon.position import Side
 from kamon.web.games.rooms import Event, Room
 from kamon.web.games.tables import Table, Watcher
+
+# Seconds between two times that the watchers of a game are told who is there.
+_PAUSE: Final = 1.0
 
 
 class Presence:
@@ -15,6 +20,9 @@ class Presence:
         self._now = now
         # When the last page of a side left a game.
         self._left: dict[tuple[str, Side], int] = {}
+        # When the watchers of a game were last told who is there, and who will be told soon.
+        self._told_at: dict[str, float] = {}
+        self._told_soon: set[str] = set()
 
     def watch(self, table: Table, sides: frozenset[Side]) -> Watcher:
         """Begin to watch a game. The caller reads the queue until it says None."""
@@ -56,6 +64,7 @@ class Presence:
         """Forget a game that has left the memory."""
         for side in Side:
             self.has_come(game, side)
+        self._told_at.pop(game, None)
 
     def tell(self, table: Table, room: Room, happened: Sequence[Event]) -> None:
         """Tell everybody who watches what has happened."""
@@ -66,7 +75,25 @@ class Presence:
                 self._cut_off(table, watcher)
 
     def _tell_everybody(self, table: Table) -> None:
-        """Tell everybody that somebody has come or gone."""
+        """Tell everybody that somebody has come or gone; where many do, once in a while."""
+        game = table.room.id
+        if game in self._told_soon:
+            return
+        wait = self._told_at.get(game, -_PAUSE) + _PAUSE - monotonic()
+        if wait <= 0:
+            self._tell_now(table)
+            return
+        self._told_soon.add(game)
+        asyncio.get_running_loop().call_later(wait, self._tell_now, table)
+
+    def _tell_now(self, table: Table) -> None:
+        game = table.room.id
+        self._told_soon.discard(game)
+        if table.watchers:
+            self._told_at[game] = monotonic()
+        else:
+            self._told_at.pop(game, None)
+        table.encoded.clear()
         self.tell(table, table.room, ())
 
     @staticmethod

@@ -43,6 +43,8 @@ from kamon.web.schemas import ERROR_ANSWERS, PGN, SVG, answers_with
 from kamon.web.services import Services, ServicesParam
 
 HANDOVER_AGE: Final = 15 * 60 * 1000
+# More than are listed, because those of one address are not all shown.
+OPEN_GAMES_LOOKED_AT: Final = 200
 
 router = APIRouter(prefix="/api", responses=ERROR_ANSWERS)
 GamePath = Annotated[PublicId, PathParam()]
@@ -111,7 +113,12 @@ async def new_game(game: NewGame, request: Request, services: ServicesParam) -> 
         opening=_opening(layout, game.moves),
     )
     holders = [(side, holder) for side in Side if side is mine or shared]
+    if game.against == "anyone":
+        services.lobby.require_place(client_of(request))
     room = await services.desk.create(first, holders)
+    if game.against == "anyone":
+        services.lobby.add(room.id, client_of(request))
+    services.thinkers.asked_by(room.id, client_of(request))
     table = await services.desk.table(room.id)
     return services.view(table, visitor.sides(table.holders))
 
@@ -162,15 +169,16 @@ async def list_games(
     visitor = services.visitor(request, changes=False)
     games = services.desk.games
     if which == "open":
-        ids = await asyncio.to_thread(games.open_games, limit)
+        ids = await asyncio.to_thread(games.open_games, OPEN_GAMES_LOOKED_AT)
     elif visitor.holder is not None:
         ids = await asyncio.to_thread(games.games_of, visitor.holder, limit, before)
     else:
         ids = []
     tables = [await services.desk.table(each) for each in ids]
     if which == "open":
-        tables = [each for each in tables if services.is_attended(each)]
+        tables = services.lobby.fair_share([each for each in tables if services.is_attended(each)])
     now = services.desk.now()
+    tables = tables[:limit]
     return {
         "games": [views.summary(each.room, visitor.sides(each.holders), now) for each in tables]
     }

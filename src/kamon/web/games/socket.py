@@ -34,6 +34,10 @@ from kamon.web.studies.tree import game_on
 FRAME_LIMIT: Final = 2_048
 # What a review takes of the budget of thoughts.
 REVIEW_COST: Final = 5
+# After a refusal the next message is read a little later, and after many of them none is.
+REFUSAL_PAUSE: Final = 0.01
+PAUSES_LIMIT: Final = 20
+REFUSALS_LIMIT: Final = 500
 _ID_LIMIT: Final = 64
 _messages: Final[TypeAdapter[SocketMessage]] = TypeAdapter(SocketMessage)
 
@@ -75,6 +79,7 @@ class _Connection:
         self.watched: tuple[Table, Watcher, asyncio.Task[None]] | None = None
         # The last event of the watched game that this page has been told.
         self.told = 0
+        self.refusals = 0
         self.analysis: asyncio.Task[None] | None = None
 
     async def read(self) -> None:
@@ -90,6 +95,19 @@ class _Connection:
                 await self._obey(_parse(text))
             except ApiError as error:
                 await _send(self.socket, _told(error, reply_to))
+                if not await self._forgive():
+                    return
+            # A client that never stops talking must not keep others from being heard.
+            await asyncio.sleep(0)
+
+    async def _forgive(self) -> bool:
+        """Let a client wait whose message was refused; who goes on is cut off."""
+        self.refusals += 1
+        if self.refusals > REFUSALS_LIMIT:
+            await self.socket.close(1008)
+            return False
+        await asyncio.sleep(REFUSAL_PAUSE * min(self.refusals, PAUSES_LIMIT))
+        return True
 
     async def _obey(self, message: SocketMessage) -> None:
         if isinstance(message, Watch):
@@ -116,11 +134,11 @@ class _Connection:
         deeper = DEEPER_FACTOR**message.deep
         self.services.budgets.spend(self.client, "thoughts", REVIEW_COST if review else deeper)
         if review:
-            work = self.services.reviews.work(message.line)
+            work = self.services.reviews.work(message.line, self.client)
         else:
             seconds = STUDY_SECONDS * deeper
             work = self.services.analysts.work(
-                {"kind": "study", "line": message.line, "seconds": seconds}
+                {"kind": "study", "line": message.line, "seconds": seconds}, self.client
             )
         self.analysis = asyncio.create_task(self._think_aloud(message, work))
 
@@ -172,13 +190,19 @@ class _Connection:
         A page that comes back asks for the events after the number of the view it has seen.
         """
         self.told = max(self.told, room.number)
-        message: RoomMessage = {
-            "type": "room",
-            "game": room.id,
-            "view": self.services.view(table, watcher.sides, room),
-            "events": views.events_view(events),
-        }
-        await _send(self.socket, message)
+        first = events[0].number if events else 0
+        key = (room.number, first, watcher.sides)
+        text = table.encoded.get(key, self.services.desk.now())
+        if text is None:
+            message: RoomMessage = {
+                "type": "room",
+                "game": room.id,
+                "view": self.services.view(table, watcher.sides, room),
+                "events": views.events_view(events),
+            }
+            text = _encode(message)
+            table.encoded.put(key, self.services.desk.now(), text)
+        await _send_text(self.socket, text)
 
     def close(self) -> None:
         if self.watched is not None:
@@ -195,9 +219,17 @@ def _told(error: ApiError, reply_to: str | None) -> ErrorMessage:
     return cast(ErrorMessage, answer)
 
 
+def _encode(message: SocketAnswer) -> str:
+    return json.dumps(message, separators=(",", ":"))
+
+
 async def _send(socket: WebSocket, message: SocketAnswer) -> None:
+    await _send_text(socket, _encode(message))
+
+
+async def _send_text(socket: WebSocket, text: str) -> None:
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-        await socket.send_text(json.dumps(message, separators=(",", ":")))
+        await socket.send_text(text)
 
 
 def _parse(text: str | None) -> SocketMessage:

@@ -33,6 +33,34 @@ class Watcher:
     queue: "asyncio.Queue[News]" = field(default_factory=lambda: asyncio.Queue(QUEUE_LIMIT))
 
 
+class Encoded:
+    """What was written for one watcher of a table, for the others who may see the same.
+
+    Clocks run, and people come and go, so it is good for a moment only.
+    """
+
+    GOOD_FOR: Final = 100
+
+    def __init__(self) -> None:
+        self._texts: dict[object, tuple[int, str]] = {}
+
+    def get(self, key: object, now: int) -> str | None:
+        """Return a text that was written just now."""
+        written, text = self._texts.get(key, (0, ""))
+        return text if now - written < self.GOOD_FOR else None
+
+    def put(self, key: object, now: int, text: str) -> None:
+        """Keep a text, in place of those that are too old."""
+        self._texts = {
+            each: kept for each, kept in self._texts.items() if now - kept[0] < self.GOOD_FOR
+        }
+        self._texts[key] = now, text
+
+    def clear(self) -> None:
+        """Forget everything: somebody has come or gone."""
+        self._texts.clear()
+
+
 @dataclass(slots=True)
 class Table:
     """A room in memory with who holds its seats and who watches it."""
@@ -46,6 +74,7 @@ class Table:
     waiting: int = 0
     # After a failed commit nobody knows what the database holds: look before going on.
     doubtful: bool = False
+    encoded: Encoded = field(default_factory=Encoded)
 
     @property
     def newest(self) -> Room:

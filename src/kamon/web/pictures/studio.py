@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from kamon.web.engine.fairness import Places
 from kamon.web.engine.workers import Threads, Worker
 from kamon.web.errors import ApiError, too_many
 from kamon.web.pictures import qr_codes, rasters
@@ -20,6 +21,8 @@ from kamon.web.pictures.rasters import Question
 
 CACHE_LIMIT: Final = 64 * 1024 * 1024
 WAITING_LIMIT: Final = 8
+# So many pictures of one address wait or are drawn at a time.
+PLACES_PER_CLIENT: Final = 3
 TIME_LIMIT: Final = 20.0
 _log = logging.getLogger(__name__)
 
@@ -101,9 +104,10 @@ class Studio:
         self._threads = Threads(4, "studio")
         self._turn = asyncio.Lock()
         self._closed = False
+        self._places = Places(PLACES_PER_CLIENT, "pictures")
         self._under_way: dict[Question, asyncio.Task[Picture]] = {}
 
-    async def picture(self, question: Question) -> Picture:
+    async def picture(self, question: Question, client: str = "") -> Picture:
         """Find a picture, or draw it; an ``ApiError`` where too many wait already."""
         found = self.cache.get(question)
         if found is not None:
@@ -111,7 +115,7 @@ class Studio:
         if question.kind == "picture.svg":
             # A few milliseconds: for that nobody needs to wait for the process.
             return self._keep(question, await self._threads.run(rasters.draw, question))
-        task = self._under_way.get(question) or self._begin(question)
+        task = self._under_way.get(question) or self._begin(question, client)
         # Others may wait for the same picture: who goes away does not end it.
         return await asyncio.shield(task)
 
@@ -125,10 +129,12 @@ class Studio:
         self.worker.close()
         self._threads.close()
 
-    def _begin(self, question: Question) -> asyncio.Task[Picture]:
+    def _begin(self, question: Question, client: str) -> asyncio.Task[Picture]:
         if len(self._under_way) >= WAITING_LIMIT:
             raise too_many("pictures", 2)
+        self._places.take(client)
         task = asyncio.create_task(self._draw(question))
+        task.add_done_callback(lambda _: self._places.give_back(client))
         self._under_way[question] = task
         task.add_done_callback(partial(self._end, question))
         return task

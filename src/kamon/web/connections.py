@@ -1,0 +1,163 @@
+"""Connections from outside, bounded: how many there are, how slow, and how much waits for them.
+
+uvicorn speaks HTTP and WebSocket for us. It waits for ever for the rest of a request, and keeps
+every pong that a client does not read; the two classes here set limits to that. They use uvicorn's
+own classes, which are not a public interface: pyproject.toml bounds its version.
+"""
+
+import asyncio
+from collections import Counter
+from typing import Any, ClassVar, Final
+
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from kamon.web.limits import network_of
+
+# Seconds in which the head of a request must have come.
+HEAD_SECONDS: Final = 10.0
+# Connections of one address; those of a trusted proxy stand for many visitors.
+CONNECTIONS_PER_ADDRESS: Final = 120
+# Bytes that may wait for a client that does not read.
+WRITE_LIMIT: Final = 512 * 1024
+# Pings and empty pieces of messages that a client may send in a second.
+CONTROL_FRAMES_PER_SECOND: Final = 50
+FRAGMENTS_LIMIT: Final = 64
+
+
+class Doorkeeper:
+    """Counts the connections of every address, and of all together."""
+
+    def __init__(self, most: int, trusted: frozenset[str] = frozenset()) -> None:
+        self._most = most
+        self._trusted = trusted
+        self._all = 0
+        self._by_address: Counter[str] = Counter()
+
+    def admit(self, address: str) -> bool:
+        """Count a connection, if there is room for it."""
+        network = network_of(address)
+        full = self._by_address[network] >= CONNECTIONS_PER_ADDRESS
+        if self._all >= self._most or (full and address not in self._trusted):
+            return False
+        self._all += 1
+        self._by_address[network] += 1
+        return True
+
+    def release(self, address: str) -> None:
+        """Forget a connection."""
+        network = network_of(address)
+        self._all -= 1
+        self._by_address[network] -= 1
+        if not self._by_address[network]:
+            del self._by_address[network]
+
+
+class BoundedHttp(H11Protocol):
+    """HTTP on a connection that was admitted, and whose requests must come in time."""
+
+    doorkeeper: ClassVar[Doorkeeper]
+    _deadline: asyncio.TimerHandle | None = None
+    _admitted: str | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Admit a connection, or end it."""
+        super().connection_made(transport)
+        address = self.client[0] if self.client else ""
+        if not self.doorkeeper.admit(address):
+            transport.abort()
+            return
+        self._admitted = address
+        self._expect_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what comes; the head of a request must be whole before the deadline."""
+        before = self.cycle
+        super().data_received(data)
+        if self.cycle is not before or self.transport.is_closing():
+            self._stop_waiting()
+        elif self._deadline is None and self._is_idle():
+            # The first bytes of another request on a connection that was kept alive.
+            self._expect_head()
+
+    def handle_websocket_upgrade(self, event: Any) -> None:  # noqa: ANN401 - as in uvicorn
+        """Hand the connection, and its place, over to a WebSocket."""
+        self._stop_waiting()
+        super().handle_websocket_upgrade(event)
+        protocol = self.transport.get_protocol()
+        if isinstance(protocol, BoundedWebSocket) and self._admitted is not None:
+            protocol.takes_place(self.doorkeeper, self._admitted)
+            self._admitted = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give the place of the connection back."""
+        self._stop_waiting()
+        if self._admitted is not None:
+            self.doorkeeper.release(self._admitted)
+            self._admitted = None
+        super().connection_lost(exc)
+
+    def _is_idle(self) -> bool:
+        """Tell whether no request is being answered."""
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is None or cycle.response_complete
+
+    def _expect_head(self) -> None:
+        self._stop_waiting()
+        self._deadline = self.loop.call_later(HEAD_SECONDS, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        """End a connection on which the head of a request does not come to an end."""
+        if self._is_idle():
+            self.transport.abort()
+
+
+def http_protocol(doorkeeper: Doorkeeper) -> type[BoundedHttp]:
+    """Return the HTTP protocol of a server whose connections are counted by a doorkeeper."""
+    return type("BoundedHttp", (BoundedHttp,), {"doorkeeper": doorkeeper})
+
+
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """A WebSocket whose client must read, and may not talk without saying anything."""
+
+    _place: tuple[Doorkeeper, str] | None = None
+    _control_frames = 0
+    _counted_since = 0.0
+
+    def takes_place(self, doorkeeper: Doorkeeper, address: str) -> None:
+        """Take over the place of the HTTP connection that this one was."""
+        self._place = doorkeeper, address
+
+    def handle_ping(self) -> None:
+        """Answer a ping, unless there are too many or nobody reads the answers."""
+        if self._is_flooding() or self.transport.get_write_buffer_size() > WRITE_LIMIT:
+            self.transport.abort()
+            return
+        super().handle_ping()
+
+    def handle_cont(self, event: Any) -> None:  # noqa: ANN401 - as in uvicorn
+        """Take a piece of a message, of which there may not be too many."""
+        if len(self.frames) >= FRAGMENTS_LIMIT:
+            self.transport.abort()
+            return
+        super().handle_cont(event)
+
+    def _is_flooding(self) -> bool:
+        now = self.loop.time()
+        if now - self._counted_since > 1.0:
+            self._counted_since, self._control_frames = now, 0
+        self._control_frames += 1
+        return self._control_frames > CONTROL_FRAMES_PER_SECOND
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give the place of the connection back."""
+        if self._place is not None:
+            doorkeeper, address = self._place
+            doorkeeper.release(address)
+            self._place = None
+        super().connection_lost(exc)
