@@ -165,6 +165,7 @@ def test_the_description_names_every_operation(ann: Client) -> None:
     paths = ann.http.get("/api/openapi.json").json()["paths"]
     assert {(method, path) for path, methods in paths.items() for method in methods} == {
         ("get", "/api/health"),
+        ("get", "/api/ready"),
         ("post", "/api/identity"),
         ("delete", "/api/identity"),
         ("get", "/api/games"),
@@ -1047,6 +1048,7 @@ OPERATIONS = [
 ]
 NOTHING_TO_GET_WRONG = [
     ("/api/health", "get"),
+    ("/api/ready", "get"),
     ("/api/identity", "post"),
     ("/api/identity", "delete"),
     ("/api/studies", "get"),

@@ -69,6 +69,8 @@ ORDER = [
     "web.settings",
     "web.errors",
     "web.health",
+    "web.logs",
+    "web.metrics",
     "web.server_time",
     "web.ids",
     "web.schemas",

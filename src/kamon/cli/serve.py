@@ -7,7 +7,7 @@ import socket
 import threading
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 import typer
@@ -57,12 +57,26 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         Path | None,
         typer.Option(help="Write a copy of the database to a new file, and leave.", dir_okay=False),
     ] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Show numbers to Prometheus on this port.")
+    ] = None,
+    metrics_host: Annotated[
+        str, typer.Option(help="The address on which the numbers are shown.")
+    ] = "127.0.0.1",
+    log_format: Annotated[
+        Literal["lines", "json"], typer.Option(help="How logs are written.")
+    ] = "lines",
+    log_level: Annotated[
+        Literal["info", "warning"],
+        typer.Option(help="What is logged; info adds attempts that were refused."),
+    ] = "warning",
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page.")] = False,
 ) -> None:
     """Serve the web page."""
     # The other commands must not pay for the server.
     import uvicorn  # noqa: PLC0415
 
+    from kamon.web import logs  # noqa: PLC0415
     from kamon.web.app import create_app  # noqa: PLC0415
     from kamon.web.connections import (  # noqa: PLC0415
         BoundedWebSocket,
@@ -80,11 +94,13 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         workers=workers,
         analysts=analysts,
         keep_days=keep_days,
+        metrics_host=metrics_host,
+        metrics_port=metrics_port,
     )
     if copy_to is not None:
         _copy(settings.database, copy_to)
         return
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logs.set_up(log_format, log_level)
     try:
         listener = bind(host, port)
     except OSError as error:
@@ -100,6 +116,8 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         threading.Timer(1.0, webbrowser.open, [address]).start()
     config = uvicorn.Config(
         create_app(settings, opened),
+        # Its loggers write as ours do.
+        log_config=None,
         log_level="warning",
         http=http_protocol(Doorkeeper(_most_connections(), _addresses(trusted_proxy))),
         ws=BoundedWebSocket,

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kamon.web.errors import ApiError, storage_failed
+from kamon.web.logs import note_refusal
 from kamon.web.pages import shell
 from kamon.web.schemas import ErrorAnswer
 from kamon.web.services import services_of
@@ -51,6 +52,8 @@ async def _answer(request: Request, error: ApiError) -> Response:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # noqa: S101 - it is registered for these
+    note_refusal(error.code, request.url.path)
+    (await services_of(request)).metrics.refused.labels(error.code).inc()
     return await _answer(request, error)
 
 

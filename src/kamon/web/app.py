@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import gc
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, TypedDict
 
 from fastapi import FastAPI
@@ -19,12 +19,14 @@ from kamon.web.engine.thinkers import Thinkers
 from kamon.web.games import routes as game_routes
 from kamon.web.games.desk import Desk
 from kamon.web.games.lobby import Lobby
+from kamon.web.games.rooms import Event, Room
 from kamon.web.games.socket import serve_socket
 from kamon.web.games.store import Games
 from kamon.web.health import Health
 from kamon.web.learn import lessons, rulebook
 from kamon.web.limits import Budgets
 from kamon.web.memory import ServerMemory
+from kamon.web.metrics import Metrics
 from kamon.web.pages import routes as page_routes
 from kamon.web.pages.assets import STATIC, assets_router, stamped
 from kamon.web.pictures import routes as picture_routes
@@ -91,11 +93,11 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
 @contextlib.asynccontextmanager
 async def _running(settings: Settings, database: Database | None) -> AsyncIterator[Services]:
     """Start the parts of a server; end them in the opposite order."""
-    health = Health()
+    health, metrics = Health(), Metrics()
     if database is None:
         database = Database(settings.database)
         await asyncio.to_thread(database.open)
-    writer = Writer(database, health)
+    writer = Writer(database, health, metrics)
     games = Games(database)
     memory = ServerMemory(database, writer)
     secrets = await memory.secrets()
@@ -104,12 +106,13 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
     studio = Studio()
     async with (
         Desk(games, writer, now, health).running(away) as desk,
-        Thinkers(desk, settings.workers, health) as thinkers,
+        Thinkers(desk, settings.workers, health, metrics) as thinkers,
         Analysts(settings.analysts) as analysts,
     ):
         services = Services(
             settings=settings,
             health=health,
+            metrics=metrics,
             secrets=secrets,
             budgets=Budgets(scale=settings.budget_scale),
             desk=desk,
@@ -121,11 +124,14 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
             studio=studio,
         )
         _calm_collector()
+        stop_metrics = _serve_metrics(services)
         tasks = [
             asyncio.create_task(memory.keep_alive(health, now)),
+            asyncio.create_task(metrics.watch_loop()),
             asyncio.create_task(health.repeat("clearing", lambda: _clear_old(services), HOUR)),
         ]
         yield services
+        await asyncio.to_thread(stop_metrics)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -133,6 +139,27 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
     await memory.note_alive(now())
     writer.close()
     database.close()
+
+
+def _serve_metrics(services: Services) -> Callable[[], None]:
+    """Read the numbers from the parts that have them; serve them, if there is a port for that."""
+    metrics, desk = services.metrics, services.desk
+
+    async def count(_: Room, events: Sequence[Event]) -> None:
+        for event in events:
+            metrics.events.labels(event.kind).inc()
+
+    desk.listeners.append(count)
+    metrics.gauge("sockets", "WebSockets that are open.", lambda: services.budgets.sockets)
+    metrics.gauge("rooms_in_memory", "Games in memory.", lambda: len(desk.tables))
+    metrics.gauge("engine_busy", "Thoughts under way.", lambda: services.thinkers.busy)
+    metrics.gauge(
+        "engine_queue", "Games that wait for a thought.", lambda: services.thinkers.waiting
+    )
+    metrics.gauge("analysts_queue", "Studies that wait.", lambda: services.analysts.waiting)
+    metrics.gauge("problems", "Parts that do not work.", lambda: len(services.health.problems))
+    port = services.settings.metrics_port
+    return (lambda: None) if port is None else metrics.serve(services.settings.metrics_host, port)
 
 
 def _calm_collector() -> None:

@@ -79,6 +79,11 @@ class Budgets:
         while len(self._left) > CLIENTS_REMEMBERED:
             self._left.popitem(last=False)
 
+    @property
+    def sockets(self) -> int:
+        """How many sockets are open in all."""
+        return sum(self._sockets.values())
+
     def open_socket(self, client: str) -> None:
         """Count a connection, or raise an ``ApiError``."""
         if self._sockets.get(client, 0) >= SOCKETS_PER_CLIENT * self._scale:

@@ -8,6 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kamon.web.answers import json_error
 from kamon.web.errors import ApiError
+from kamon.web.logs import new_request_id, request_id
 from kamon.web.pages.assets import stamped
 
 BODY_LIMIT: Final = 16_384
@@ -71,10 +72,13 @@ class Guard:
             await self._app(scope, receive, send)
             return
         path: str = scope["path"]
+        request = new_request_id()
+        request_id.set(request)
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = request
                 self._add_caching(headers, path, message["status"])
                 for name, value in self._headers.items():
                     headers.setdefault(name, value)

@@ -21,6 +21,7 @@ from kamon.web.games.views import Company, RoomView, room_view
 from kamon.web.health import Health
 from kamon.web.identity import Secrets, Visitor
 from kamon.web.limits import Budgets, client_of
+from kamon.web.metrics import Metrics
 from kamon.web.pictures.studio import Studio
 from kamon.web.settings import Settings
 from kamon.web.studies.store import Studies
@@ -32,6 +33,7 @@ class Services:
 
     settings: Settings
     health: Health
+    metrics: Metrics
     secrets: Secrets
     budgets: Budgets
     desk: Desk

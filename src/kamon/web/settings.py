@@ -22,5 +22,8 @@ class Settings:
     analysts: int = 1
     # Games, studies and reviews that nobody changes are kept for ever, or for so many days.
     keep_days: int | None = None
+    # Where Prometheus finds the numbers of this server; no port for nowhere.
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int | None = None
     # Tests and benchmarks run on one machine but stand for many clients.
     budget_scale: float = 1.0

@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from kamon.web.database import Database
 from kamon.web.errors import ApiError, storage_failed
 from kamon.web.health import Health
+from kamon.web.metrics import Metrics, timed
 
 Result = TypeVar("Result")
 _PART: Final = "database"
@@ -26,8 +27,11 @@ _log = logging.getLogger(__name__)
 class Writer:
     """Runs transactions one after the other."""
 
-    def __init__(self, database: Database, health: Health | None = None) -> None:
+    def __init__(
+        self, database: Database, health: Health | None = None, metrics: Metrics | None = None
+    ) -> None:
         self.database = database
+        self._metrics = metrics or Metrics()
         self._health = health or Health()
         self._thread = ThreadPoolExecutor(1, "writer")
 
@@ -39,7 +43,8 @@ class Writer:
         """
         loop = asyncio.get_running_loop()
         try:
-            result = await loop.run_in_executor(self._thread, self._transact, work)
+            with timed(self._metrics.commit_seconds):
+                result = await loop.run_in_executor(self._thread, self._transact, work)
         except (IntegrityError, ApiError):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it was, the writer must go on

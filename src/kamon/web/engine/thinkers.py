@@ -22,6 +22,7 @@ from kamon.web.errors import ApiError
 from kamon.web.games.desk import Desk
 from kamon.web.games.rooms import Command, Event, Room
 from kamon.web.health import Health
+from kamon.web.metrics import Metrics, timed
 
 # Long enough for a thought on a slow machine, and for compiling the engine there.
 TIME_LIMIT: Final = 90.0
@@ -60,11 +61,18 @@ class Thinkers:
     engine play meanwhile, and the others wait.
     """
 
-    def __init__(self, desk: Desk, workers: int, health: Health | None = None) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        workers: int,
+        health: Health | None = None,
+        metrics: Metrics | None = None,
+    ) -> None:
         self.desk = desk
         self.busy = 0
         self.compiling = True
         self._health = health or Health()
+        self._metrics = metrics or Metrics()
         self._compiler = Worker(playing.compile_engine)
         # One for the answer of each worker, one to let others rest, one for the compiler.
         self._threads = Threads(workers + 2, "thinkers")
@@ -129,6 +137,11 @@ class Thinkers:
 
     async def _listen(self, room: Room, _: Sequence[Event]) -> None:
         self.consider(room)
+
+    @property
+    def waiting(self) -> int:
+        """How many games wait for a thought."""
+        return len(self._queue) + len(self._waiting_for_engine)
 
     def asked_by(self, game: str, client: str) -> None:
         """Note for whom the computer will think in a game."""
@@ -203,7 +216,8 @@ class Thinkers:
             return
         seed = zlib.crc32(f"{room.id}/{room.board_number}".encode())
         question = format_position(room.position), room.seat(turn).level, seed
-        cell = await self._threads.run(worker.ask, question)
+        with timed(self._metrics.thought_seconds.labels(str(question[1]))):
+            cell = await self._threads.run(worker.ask, question)
         move = Command(
             "move",
             frozenset({turn}),

@@ -119,6 +119,14 @@ class HealthView(TypedDict):
     problems: dict[str, str]
 
 
+class ReadyView(TypedDict):
+    """Whether the parts that a visitor needs answer."""
+
+    ready: bool
+    database: bool
+    engine: bool
+
+
 class NewIdentity(TypedDict):
     """A secret for a program that plays."""
 

@@ -29,6 +29,7 @@ from kamon.web.games.messages import (
     HealthView,
     NewGame,
     NewIdentity,
+    ReadyView,
     TakenOver,
     Takeover,
 )
@@ -38,6 +39,7 @@ from kamon.web.games.views import BoardView, RoomView
 from kamon.web.identity import Visitor
 from kamon.web.ids import PublicId
 from kamon.web.limits import client_of
+from kamon.web.metrics import timed
 from kamon.web.pages import shell
 from kamon.web.schemas import ERROR_ANSWERS, PGN, SVG, answers_with
 from kamon.web.services import Services, ServicesParam
@@ -64,6 +66,17 @@ async def health(services: ServicesParam, response: Response) -> HealthView:
         "compiling": services.thinkers.compiling,
         "problems": problems,
     }
+
+
+@router.head("/ready", include_in_schema=False)
+@router.get("/ready", responses={503: {"model": None}})
+async def ready(services: ServicesParam, response: Response) -> ReadyView:
+    """Tell whether the server can be sent visitors: the database and the engine answer."""
+    database = await asyncio.to_thread(services.desk.games.answers)
+    engine = not services.thinkers.compiling
+    if not (database and engine):
+        response.status_code = 503
+    return {"ready": database and engine, "database": database, "engine": engine}
 
 
 @router.post("/identity", status_code=201)
@@ -203,7 +216,8 @@ async def command_game(
     visitor = services.visitor(request, changes=True)
     services.spend(request, "messages")
     table = await services.desk.table(game)
-    room, events = await services.obey(table, visitor, command, client_of(request))
+    with timed(services.metrics.command_seconds):
+        room, events = await services.obey(table, visitor, command, client_of(request))
     return {"number": room.number, "events": views.events_view(events)}
 
 

@@ -28,6 +28,8 @@ from kamon.web.games.rooms import Event, Room
 from kamon.web.games.tables import Table, Watcher
 from kamon.web.identity import Visitor
 from kamon.web.limits import client_of
+from kamon.web.logs import new_request_id, note_refusal, request_id
+from kamon.web.metrics import timed
 from kamon.web.services import Services, services_of
 from kamon.web.studies.tree import game_on
 
@@ -45,6 +47,7 @@ _messages: Final[TypeAdapter[SocketMessage]] = TypeAdapter(SocketMessage)
 async def serve_socket(socket: WebSocket) -> None:
     """Serve one page until it goes away."""
     services, client = await services_of(socket), client_of(socket)
+    request_id.set(new_request_id())
     try:
         visitor = services.visitor(socket, changes=True)
         services.budgets.open_socket(client)
@@ -94,11 +97,16 @@ class _Connection:
                 self.services.budgets.spend(self.client, "messages")
                 await self._obey(_parse(text))
             except ApiError as error:
+                self._note(error)
                 await _send(self.socket, _told(error, reply_to))
                 if not await self._forgive():
                     return
             # A client that never stops talking must not keep others from being heard.
             await asyncio.sleep(0)
+
+    def _note(self, error: ApiError) -> None:
+        note_refusal(error.code, "/ws")
+        self.services.metrics.refused.labels(error.code).inc()
 
     async def _forgive(self) -> bool:
         """Let a client wait whose message was refused; who goes on is cut off."""
@@ -114,7 +122,8 @@ class _Connection:
             await self._watch(message)
         elif isinstance(message, Do):
             table = await self.services.desk.table(message.game)
-            room, _ = await self.services.obey(table, self.visitor, message, self.client)
+            with timed(self.services.metrics.command_seconds):
+                room, _ = await self.services.obey(table, self.visitor, message, self.client)
             if message.do == "join" and self.watched and self.watched[0] is table:
                 # The watcher has a seat now, and must be seen as its player.
                 await self._watch(Watch(type="watch", game=message.game, after=self.told))

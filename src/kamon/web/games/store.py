@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy.exc import SQLAlchemyError
 
 from kamon.position import Side
 from kamon.web.database import Database, events, games, handovers, holders
@@ -193,6 +194,15 @@ class Games:
         )
         with self.database.reading() as connection:
             return [(row.flag, row.id) for row in connection.execute(query)]
+
+    def answers(self) -> bool:
+        """Tell whether the database can be read."""
+        try:
+            with self.database.reading() as connection:
+                connection.execute(select(1))
+        except SQLAlchemyError:
+            return False
+        return True
 
     def latest_change(self) -> int:
         """Return the last moment at which any game has changed."""

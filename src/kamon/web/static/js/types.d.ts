@@ -351,6 +351,13 @@ export interface ReadStudy {
   problem: ProblemView | null;
 }
 
+/** Whether the parts that a visitor needs answer. */
+export interface ReadyView {
+  ready: boolean;
+  database: boolean;
+  engine: boolean;
+}
+
 /** How a game has ended, on the board or off it. */
 export interface ResultView {
   winner: "black" | "white" | null;
