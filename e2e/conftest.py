@@ -404,7 +404,7 @@ def pair(guests: Guests) -> tuple[Guest, Guest]:
     game = black.set_up("friend", seed=str(CHAIN_SEED))
     black.go(game)
     white.go(game)
-    white.press("Sit down and play")
+    white.press("Join the game")
     expect(black.status).to_have_text("Your turn.")
     expect(white.status).to_have_text("Black to play.")
     return black, white

@@ -90,7 +90,7 @@ def test_the_theme_is_chosen_and_remembered_and_else_that_of_the_system(guests: 
 
 
 def test_the_names_of_the_cells_are_shown_on_request(guest: Guest) -> None:
-    guest.start("Two at this screen")
+    guest.start("Two players on this screen")
     expect(guest.page.locator(".coordinate")).to_have_count(0)
     guest.set(coordinates=True)
     for _ in range(2):
@@ -101,7 +101,7 @@ def test_the_names_of_the_cells_are_shown_on_request(guest: Guest) -> None:
 
 def test_a_stone_is_heard_until_the_sound_is_off(guest: Guest) -> None:
     guest.page.add_init_script(COUNT_SOUNDS)
-    guest.start("Two at this screen", seed=CHAIN_SEED)
+    guest.start("Two players on this screen", seed=CHAIN_SEED)
     guest.play(CHAIN[0])
     heard = guest.page.evaluate("() => window.sounds")
     assert heard > 0
@@ -147,7 +147,7 @@ def test_a_level_of_the_first_version_is_remembered_as_its_like(guest: Guest) ->
 def test_a_number_always_gives_the_same_board(guest: Guest) -> None:
     # The last one is more than JavaScript can count.
     for seed in (7, 2**64 - 1):
-        guest.start("Two at this screen", seed=seed)
+        guest.start("Two players on this screen", seed=seed)
         assert layout_of(guest) == format_layout(Layout.shuffled(seed))
 
 
@@ -156,7 +156,7 @@ def test_a_board_is_pasted_as_text(guest: Guest) -> None:
     guest.wish()
     guest.choose("board", "own")
     guest.page.locator("textarea").fill(f"  {OWN}\n")
-    guest.press("Two at this screen")
+    guest.press("Two players on this screen")
     guest.arrive()
     assert layout_of(guest) == OWN
     expect(guest.cell("a1")).to_have_accessible_name(re.compile("^a1, mountain, red"))
@@ -177,13 +177,13 @@ def test_text_that_is_no_board_is_refused_in_the_language_of_the_visitor(
         (f"{OWN}A1", "row 7 has 5 tokens"),
     ):
         text.fill(bad)
-        guest.press(translate("de", "Two at this screen"))
-        expect(guest.alert).to_contain_text(translate("de", "That is not a board of 37 tokens."))
+        guest.press(translate("de", "Two players on this screen"))
+        expect(guest.alert).to_contain_text(translate("de", "These are not the 37 tokens of the game."))
         expect(guest.alert).to_contain_text(reason)
         # What was written is still there to be mended.
         expect(text).to_have_value(bad)
     text.fill(OWN)
-    guest.press(translate("de", "Two at this screen"))
+    guest.press(translate("de", "Two players on this screen"))
     guest.arrive()
     assert layout_of(guest) == OWN
 
@@ -204,7 +204,7 @@ def test_a_board_is_arranged_by_hand(guest: Guest) -> None:
     board.locator("[data-cell=f7]").click()
     expected = swapped.replace("F3B1C3", "F3F4C3").replace("F4E5", "B1E5")
     expect(text).to_have_value(expected)
-    guest.press("Two at this screen")
+    guest.press("Two players on this screen")
     guest.arrive()
     assert layout_of(guest) == expected
 
@@ -224,7 +224,7 @@ def test_my_games_are_listed_with_their_records(guest: Guest) -> None:
     expected = [
         (waiting, "waiting for an opponent", "waiting · moves: 0 · 3 min + 2 s"),
         (mine, "Computer, level 1 (First steps)", "your turn · moves: 0 · no clock"),
-        (over, "Two at one screen", "Black has won · moves: 15 · no clock"),
+        (over, "Two players, one screen", "Black has won · moves: 15 · no clock"),
     ]
     for place, (path, opponent, state) in enumerate(expected):
         card = cards.nth(place)

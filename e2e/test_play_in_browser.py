@@ -117,14 +117,14 @@ def test_a_move_of_the_computer_alone_is_not_offered_to_be_taken_back(guest: Gue
 
 def test_a_game_is_aborted_before_the_second_move_and_resigned_after_it(guest: Guest) -> None:
     begin_against_computer(guest)
-    guest.press("Abort the game")
+    guest.press("Cancel the game")
     guest.press("No")
     expect(guest.status).to_have_text("Your turn.")
-    sure(guest, "Abort the game")
-    expect(guest.status).to_have_text("The game was aborted.")
+    sure(guest, "Cancel the game")
+    expect(guest.status).to_have_text("The game was cancelled.")
     begin_against_computer(guest)
     move_and_be_answered(guest)
-    expect(guest.button("Abort the game")).to_be_hidden()
+    expect(guest.button("Cancel the game")).to_be_hidden()
     sure(guest, "Resign")
     expect(guest.status).to_have_text("White wins: Black has resigned.")
     expect(guest.live).to_contain_text("White wins: Black has resigned.")
@@ -143,7 +143,7 @@ def test_a_rematch_against_the_computer_begins_at_once_with_sides_swapped(guest:
     expect(guest.status).to_have_text("Your turn.")
 
 
-# --- Two at one screen ----------------------------------------------------------------------
+# --- Two players, one screen ----------------------------------------------------------------------
 
 
 class Ending(NamedTuple):
@@ -211,7 +211,7 @@ def test_the_board_shows_how_a_game_ended(guest: Guest, ending: Ending) -> None:
 
 
 def test_two_play_a_whole_game_at_one_screen(guest: Guest) -> None:
-    guest.start("Two at this screen", seed=CHAIN_SEED)
+    guest.start("Two players on this screen", seed=CHAIN_SEED)
     for ply, cell in enumerate(CHAIN):
         expect(guest.status).to_have_text("White to play." if ply % 2 else "Black to play.")
         guest.play(cell)
@@ -219,10 +219,10 @@ def test_two_play_a_whole_game_at_one_screen(guest: Guest) -> None:
 
 
 def test_a_cell_that_cannot_be_played_says_why(guest: Guest) -> None:
-    guest.start("Two at this screen", seed=CHAIN_SEED)
+    guest.start("Two players on this screen", seed=CHAIN_SEED)
     guest.click("a1")
-    expect(guest.alert).to_have_text("Begin on the border, not on a corner.")
-    expect(guest.live).to_have_text("Begin on the border, not on a corner.")
+    expect(guest.alert).to_have_text("Begin on an edge space, but not on a corner.")
+    expect(guest.live).to_have_text("Begin on an edge space, but not on a corner.")
     guest.play(CHAIN[0])
     expect(guest.alert).to_be_hidden()
     guest.click(CHAIN[0])
@@ -286,8 +286,8 @@ def test_two_play_by_link_while_a_third_watches_and_all_see_the_same(guests: Gue
     black, white, watcher = guests.come(), guests.come(), guests.come()
     address = black.start("Invite a friend", side="black", seed=CHAIN_SEED)
     white.go(address)
-    expect(white.status).to_have_text("This game waits for an opponent.")
-    white.press("Sit down and play")
+    expect(white.status).to_have_text("This game is waiting for an opponent.")
+    white.press("Join the game")
     expect(black.status).to_have_text("Your turn.")
     watcher.go(address)
     expect(watcher.page.locator(".panel .note")).to_have_text("You are watching.")
@@ -312,8 +312,8 @@ def test_while_waiting_the_address_is_shown_and_drawn_as_a_qr_code(guests: Guest
     guest = guests.come(permissions=["clipboard-read", "clipboard-write"])
     address = guest.start("Invite a friend")
     expect(guest.status).to_have_text("Waiting for an opponent.")
-    expect(guest.page.get_by_label("Address of the game")).to_have_value(address)
-    picture = guest.page.get_by_role("img", name="QR code of the address")
+    expect(guest.page.get_by_label("Link to the game")).to_have_value(address)
+    picture = guest.page.get_by_role("img", name="QR code of the link")
     expect(picture).to_be_visible()
     assert picture.evaluate("async image => { await image.decode(); return image.naturalWidth; }")
     guest.press("Copy")
@@ -326,7 +326,7 @@ def test_a_game_that_waits_for_anyone_is_listed_and_joined_from_the_list(guests:
     host.go("/")
     host.wish(side="black")
     host.page.get_by_label("Your name").fill("Berenike")
-    host.press("Wait for anyone")
+    host.press("Find an opponent")
     address = host.arrive()
     host_again = Guest(host.page.context.new_page(), host.address)
     host_again.go("/")
@@ -334,7 +334,7 @@ def test_a_game_that_waits_for_anyone_is_listed_and_joined_from_the_list(guests:
     listed = visitor.page.get_by_role("link", name="Berenike · plays Black · no clock")
     listed.click()
     assert visitor.arrive() == address
-    visitor.press("Sit down and play")
+    visitor.press("Join the game")
     expect(host.status).to_have_text("Your turn.")
     bottom(visitor, "white")
     expect(visitor.page.locator(".player.black .who")).to_have_text("Berenike")
@@ -423,8 +423,8 @@ def test_a_seat_is_carried_to_another_device_by_a_link_that_works_once(
     guests: Guests, pair: tuple[Guest, Guest], troubles: Troubles
 ) -> None:
     black, white = pair
-    black.page.get_by_text("Play on with another device").click()
-    field = black.page.get_by_label("Address for the other device")
+    black.page.get_by_text("Continue on another device").click()
+    field = black.page.get_by_label("Link for the other device")
     expect(field).to_have_value(re.compile(r"/handover#[\w-]{43}$"))
     expect(black.page.locator(".device img.qr")).to_be_visible()
     device, thief = guests.come(), guests.come()
@@ -432,13 +432,13 @@ def test_a_seat_is_carried_to_another_device_by_a_link_that_works_once(
         each.go(field.input_value())
         # The secret does not stay in the address bar, nor in the history.
         assert each.page.url.endswith("/handover")
-    device.press("Take over the seat")
+    device.press("Continue here")
     assert device.arrive() == white.page.url
     bottom(device, "black")
     device.play(CHAIN[0])
     expect(white.status).to_have_text("Your turn.")
     troubles.expect(REFUSED)
-    thief.press("Take over the seat")
+    thief.press("Continue here")
     expect(thief.alert).to_have_text("This link has been used already, or is too old.")
     # The old device keeps the seat.
     white.play(CHAIN[1])
@@ -535,7 +535,7 @@ def test_the_page_comes_back_by_itself_after_the_server_was_killed(
     assert thinkers
     troubles.expect(AWAY)
     own_server.stop(signal.SIGKILL)
-    expect(guest.alert).to_have_text("The connection is lost. Trying again …")
+    expect(guest.alert).to_have_text("The connection is lost. Trying again…")
     # What is clicked meanwhile is not lost, and not done twice.
     cell = guest.legal()[0]
     guest.click(cell)

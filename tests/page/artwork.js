@@ -19,8 +19,8 @@ export default {
   levels: ["First steps", "Oracle"],
   descriptions: ["Plays at random.", "Plays perfectly."],
   errors: {
-    "bad-layout": "That is not a board of 37 tokens.",
-    "too-many": "Too much at once. Try again in {seconds} seconds.",
+    "bad-layout": "These are not the 37 tokens of the game.",
+    "too-many": "Too many requests. Try again in {seconds} s.",
   },
   defects: { "missing-tokens": "missing: {tokens}", "waiting-side-won": "{side} holds a win" },
 };

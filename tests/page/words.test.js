@@ -27,9 +27,24 @@ describe("t", () => {
   it("a page in another language has its words, and English where one is missing", async () => {
     globalThis.document = { documentElement: { lang: "de" } };
     const german = await import("../../src/kamon/web/static/js/words.js?german");
-    assert.equal(german.t("{n} days", { n: 3 }), "3 Tage");
-    assert.equal(german.tokenWords("A1", "2020"), "Schmetterling, rot");
+    assert.equal(german.tn("{n} day", "{n} days", 3), "3 Tage");
+    assert.equal(german.tn("{n} day", "{n} days", 1), "1 Tag");
+    assert.equal(german.t("butterfly"), "Schmetterling");
     assert.equal(german.t("Your turn."), "Your turn.");
+  });
+});
+
+describe("numbers", () => {
+  it("counted texts have a singular and a plural", () => {
+    assert.equal(words.tn("{n} day", "{n} days", 1), "1 day");
+    assert.equal(words.tn("{n} day", "{n} days", 1200), "1,200 days");
+  });
+
+  it("large numbers are short, and written as the language does", async () => {
+    assert.deepEqual([0, 1499, 999_000, 2_340_000].map(words.roughNumberWords), ["0", "1.5K", "999K", "2.3M"]);
+    globalThis.document = { documentElement: { lang: "de" } };
+    const german = await import("../../src/kamon/web/static/js/words.js?german");
+    assert.match(german.roughNumberWords(2_340_000), /^2,3/u);
   });
 });
 
@@ -50,8 +65,8 @@ describe("times", () => {
   for (const [control, shown] of [
     ["-", "no clock"],
     ["180+2", "3 min + 2 s"],
-    ["1/86400", "one day a move"],
-    ["1/604800", "7 days a move"],
+    ["1/86400", "1 day per move"],
+    ["1/604800", "7 days per move"],
   ])
     it(`${control} is ${shown}`, () => assert.equal(words.controlWords(control), shown));
 });
@@ -111,9 +126,9 @@ describe("a game", () => {
     assert.equal(words.statusWords(room({ you: ["white"] }), false), "Black to play.");
     const computer = { kind: "computer", name: "", level: 1 };
     const waiting = room({ you: ["white"], seats: { black: computer, white: computer } });
-    assert.equal(words.statusWords(waiting, false), "The computer is thinking …");
+    assert.equal(words.statusWords(waiting, false), "The computer is thinking…");
     assert.match(words.statusWords(waiting, true), /being prepared/u);
-    assert.equal(words.statusWords(room({ status: "aborted" }), false), "The game was aborted.");
+    assert.equal(words.statusWords(room({ status: "aborted" }), false), "The game was cancelled.");
     const over = room({ status: "over", result: { winner: "black", by: "time" } });
     assert.equal(words.statusWords(over, false), "Black wins: White has run out of time.");
   });
@@ -134,8 +149,8 @@ describe("a game", () => {
   it("a refusal gives the reason", () => {
     const board = stillBoard({ tokens: ALL_TOKENS, stones: `x${".".repeat(36)}` });
     assert.equal(words.refusalWords(board, "a1", "2020"), "a1 is taken.");
-    assert.equal(words.refusalWords(board, "g7", "2020"), "Nobody may play on the neutral cell.");
-    assert.equal(words.refusalWords(board, "b1", "2020"), "Begin on the border, not on a corner.");
+    assert.equal(words.refusalWords(board, "g7", "2020"), "Nobody may play on the neutral space.");
+    assert.equal(words.refusalWords(board, "b1", "2020"), "Begin on an edge space, but not on a corner.");
     assert.match(words.refusalWords({ ...board, need: "A1" }, "d4", "2020"), /^d4 cannot be played. You need symbol/u);
   });
 });
@@ -149,7 +164,7 @@ describe("errors", () => {
   it("what is wrong with a text follows, with its place and the names of the sides", () => {
     const missing = { code: "missing-tokens", values: { tokens: "A1" } };
     const error = { code: "bad-layout", defects: [missing], column: 3 };
-    assert.equal(words.errorWords(error), "That is not a board of 37 tokens. (column 3: missing: A1)");
+    assert.equal(words.errorWords(error), "These are not the 37 tokens of the game. (column 3: missing: A1)");
     const won = { code: "waiting-side-won", values: { side: "black" } };
     assert.equal(words.defectWords({ defects: [won] }), "Black holds a win");
     assert.equal(

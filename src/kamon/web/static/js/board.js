@@ -174,8 +174,8 @@ const cellClasses = (cell, playable) =>
 /** @param {CellState} cell @param {EditionName} edition @param {MoveMark | undefined} value */
 function cellWords(cell, edition, value) {
   const replies = cell.replies?.length
-    ? t("then your opponent may play: {cells}", { cells: cell.replies.join(" ") })
-    : t("then your opponent has nothing to play");
+    ? t("then your opponent may play on: {cells}", { cells: cell.replies.join(" ") })
+    : t("then your opponent cannot play");
   const parts = [
     cell.name,
     cell.side === "black" && t("black stone"),
@@ -188,7 +188,7 @@ function cellWords(cell, edition, value) {
     cell.winning && t("wins at once"),
     cell.losing && t("loses at once"),
     cell.threat && t("threatened by your opponent"),
-    cell.proof && t("part of the win"),
+    cell.proof && t("part of the winning chain"),
     cell.enclosed && t("enclosed"),
   ];
   return parts.filter(Boolean).join(", ");

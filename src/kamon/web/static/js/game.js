@@ -215,7 +215,7 @@ async function takeBackSeat() {
   try {
     await remove(`/api/games/${id}/handover`);
     table.handover = null;
-    announce(t("Only this device can play for you now."));
+    announce(t("You can now play on this device only."));
   } catch (error) {
     showError(error);
   }
@@ -248,7 +248,7 @@ function page(shown) {
     </section>
     <aside class="panel">
       <p class="status ${room.status}" >${placeWords(shown)}</p>
-      ${connected ? nothing : errorLine(t("The connection is lost. Trying again …"))}
+      ${connected ? nothing : errorLine(t("The connection is lost. Trying again…"))}
       ${errorLine(message)}
       ${need(shown)}
       ${room.board.outcome && !looking ? proof : nothing}
@@ -261,7 +261,7 @@ function page(shown) {
 /** @param {Table} shown */
 function placeWords({ room, looking }) {
   if (!looking) return statusWords(room, compiling);
-  return looking.ply ? t("After {n} placements", { n: looking.ply }) : t("Before the first move");
+  return looking.ply ? t("Stones placed: {n}", { n: looking.ply }) : t("Before the first move");
 }
 
 /** @param {Table} shown */

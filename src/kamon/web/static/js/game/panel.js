@@ -35,7 +35,7 @@ function clock({ room, received }, side) {
   const running = room.clock.running === side;
   const left = Math.max(0, room.clock[side] - (running ? Date.now() - received : 0));
   return html`<span class="clock ${running ? "running" : ""} ${left < SHORT_TIME ? "short" : ""}" role="timer"
-    aria-label=${t("Time of {side}", { side: sideWords(side) })}>${timeWords(left)}</span>`;
+    aria-label=${t("{side}’s clock", { side: sideWords(side) })}>${timeWords(left)}</span>`;
 }
 
 // --- What to match -------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ export function need({ room, looking }) {
   const board = looking?.board ?? room.board;
   if (board.outcome || (room.status !== "playing" && !looking)) return nothing;
   if (board.need) return needToMatch(board.need);
-  return html`<div class="need"><p>${t("Black begins on the border, not on a corner.")}</p></div>`;
+  return html`<div class="need"><p>${t("Black begins on an edge space, but not on a corner.")}</p></div>`;
 }
 
 // --- What can be done ----------------------------------------------------------------------------
@@ -63,18 +63,18 @@ export function actions(table, doing) {
 /** @param {Doing} doing */
 function sitDown({ act }) {
   const join = () => act("join", { name: preferences.name });
-  return html`<div class="row">${button(t("Sit down and play"), join, "primary")}</div>`;
+  return html`<div class="row">${button(t("Join the game"), join, "primary")}</div>`;
 }
 
 /** @param {Table} table @param {Doing} doing */
 function invitation(table, doing) {
   const shown = {
     address: `${location.origin}/game/${table.room.id}`,
-    label: t("Address of the game"),
+    label: t("Link to the game"),
     copied: table.copied,
     kind: "",
   };
-  return html`<div class="invite"><p>${t("Send this address to your opponent:")}</p>
+  return html`<div class="invite"><p>${t("Send this link to your opponent:")}</p>
     ${addressField(shown, doing.copied)}
     ${qrCode(`/api/games/${table.room.id}/invitation.svg`)}</div>
     <div class="row">${abortButton(table, doing)}</div>`;
@@ -82,7 +82,7 @@ function invitation(table, doing) {
 
 /** @param {string} source */
 const qrCode = (source) =>
-  html`<img class="qr" src=${source} alt=${t("QR code of the address")} width="180" height="180">`;
+  html`<img class="qr" src=${source} alt=${t("QR code of the link")} width="180" height="180">`;
 
 /** @param {Table} table @param {Doing} doing */
 function actionsInPlay(table, doing) {
@@ -103,7 +103,7 @@ const mayClaim = ({ room, received }) => room.claim !== null && Date.now() - rec
 
 /** @param {Table} table @param {Doing} doing */
 const abortButton = (table, doing) =>
-  confirmed(table, doing, { what: "abort", label: t("Abort the game"), sure: t("Yes, abort") }, () =>
+  confirmed(table, doing, { what: "abort", label: t("Cancel the game"), sure: t("Yes, cancel it") }, () =>
     doing.act("abort"),
   );
 
@@ -167,17 +167,17 @@ function offers(room, { act }) {
 
 /** @param {Table} table @param {Doing} doing */
 function otherDevice({ handover }, doing) {
-  const summary = html`<summary>${t("Play on with another device")}</summary>`;
+  const summary = html`<summary>${t("Continue on another device")}</summary>`;
   if (!handover) {
     const onToggle = (/** @type {Event} */ event) =>
       /** @type {HTMLDetailsElement} */ (event.target).open && doing.handOver();
     return html`<details class="device" @toggle=${onToggle}>${summary}</details>`;
   }
   return html`<details class="device" open>${summary}
-    <p>${t("Open this address there. It works once, for {n} minutes.", { n: handover.minutes })}</p>
-    <p><input type="text" readonly .value=${handover.address} aria-label=${t("Address for the other device")}></p>
+    <p>${t("Open this link on the other device. It works once and expires after {n} minutes.", { n: handover.minutes })}</p>
+    <p><input type="text" readonly .value=${handover.address} aria-label=${t("Link for the other device")}></p>
     ${qrCode(`data:image/svg+xml,${encodeURIComponent(handover.picture)}`)}
-    <div class="row">${button(t("Play on this device alone"), doing.takeBackSeat)}</div></details>`;
+    <div class="row">${button(t("Play on this device only"), doing.takeBackSeat)}</div></details>`;
 }
 
 // --- The moves -----------------------------------------------------------------------------------
