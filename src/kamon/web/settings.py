@@ -23,6 +23,8 @@ class Settings:
     analysts: int = 1
     # Finished games are kept for ever, or for so many days.
     keep_days: int | None = None
+    # The computer answers no sooner than so many seconds after a move.
+    moment: float = 0.0
     # Tests and benchmarks run on one machine but stand for many clients.
     budget_scale: float = 1.0
 
