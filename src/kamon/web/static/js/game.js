@@ -1,10 +1,24 @@
 // The page of one game: what it knows, what comes from the server, and what the visitor does.
 import { html, nothing, render } from "../vendor/lit-html.js";
-import { actions, moveList, need, player } from "./game/panel.js";
+import { actions, moveList, need, player, SHORT_TIME, score, timeLeft } from "./game/panel.js";
 import { boardIn, errorLine, playSound, showBoard } from "./parts.js";
 import { ask, GameConnection, Latest, remove } from "./server.js";
 import { announce, emptyRoot, onPreferences, preferences } from "./shell.js";
-import { errorWords, isMyTurn, newsWords, otherSide, proofWords, refusalWords, statusWords, t } from "./words.js";
+import {
+  blockWords,
+  declinedWords,
+  errorWords,
+  headlineWords,
+  isMyTurn,
+  newsWords,
+  otherSide,
+  playerWords,
+  proofWords,
+  refusalWords,
+  resultWords,
+  statusWords,
+  t,
+} from "./words.js";
 
 /** @typedef {import("./types").RoomView} RoomView */
 /** @typedef {import("./page").Side} Side */
@@ -18,6 +32,8 @@ import { errorWords, isMyTurn, newsWords, otherSide, proofWords, refusalWords, s
  * @property {string} confirming The action that waits for a yes or a no.
  * @property {boolean} copied Has the address been copied?
  * @property {{address: string, picture: string, minutes: number} | null} handover To another device.
+ * @property {{words: string, cell: string} | null} hint What the engine advises, or that it is thinking.
+ * @property {import("./game/after.js").Afterwards | null} after What can be said of a game that is over.
  *
  * What can be done there.
  * @typedef {object} Doing
@@ -27,21 +43,47 @@ import { errorWords, isMyTurn, newsWords, otherSide, proofWords, refusalWords, s
  * @property {(copied: boolean) => void} copied
  * @property {() => void} handOver
  * @property {() => void} takeBackSeat From all other devices.
+ * @property {() => void} askHint
  */
 
 /** So many milliseconds pass before we ask why the computer takes so long. */
 const ENGINE_PATIENCE = 2500;
+/** After so many milliseconds without an answer we say that a move is on its way. */
+const SENDING_PATIENCE = 800;
+/** For so many milliseconds the board points out what is new. */
+const GLOW = 1600;
+const WARNING = 3000;
 
 const root = emptyRoot("game");
 const id = root.dataset.game ?? "";
 const title = document.title;
 
 /** @type {Omit<Table, "room"> & {room: RoomView | null}} */
-const table = { room: null, received: 0, looking: null, confirming: "", copied: false, handover: null };
+const table = {
+  room: null,
+  received: 0,
+  looking: null,
+  confirming: "",
+  copied: false,
+  handover: null,
+  hint: null,
+  after: null,
+};
 let connected = true;
 let message = "";
-/** The move that is on its way. @type {string | null} */
+/** What the opponent has done, unless the board shows it. */
+let notice = "";
+/** The move that is on its way, and whether that takes long. @type {string | null} */
 let sending = null;
+let isLate = false;
+/** The move that waits for a second tap. @type {string | null} */
+let chosen = null;
+/** What the board points out for a moment: a chain that has grown, and new threats. @type {{glow: string[], warned: string[]}} */
+const pointedOut = { glow: [], warned: [] };
+/** The threats that have been pointed out. @type {string[]} */
+let threats = [];
+/** Has the visitor been told that little time is left? */
+let isTimeTold = false;
 /** Does the computer wait for its engine to be compiled? */
 let compiling = false;
 
@@ -60,42 +102,104 @@ function onNews({ view, events }) {
   const kinds = events.map((event) => event.kind);
   table.room = view;
   table.received = Date.now();
+  if (kinds.length) [message, notice] = ["", ""];
   if (before && kinds.includes("moved")) showMove(view);
   if (before && kinds.includes("ended")) playSound("end");
-  if (kinds.includes("moved") || view.board.turn !== before?.board.turn) sending = null;
-  if (kinds.length) message = "";
+  if (kinds.includes("moved") || view.board.turn !== before?.board.turn) settle();
+  if (kinds.includes("takenback")) lookAtPresent();
+  if (before) tellOfOthers(before, view, events);
+  warnOfThreats(view);
   // Players follow to the rematch as soon as it is agreed; a game that had one already may be looked at.
   if (before && !before.next && view.next && view.you.length) location.href = `/game/${view.next}`;
   tell(view, before ? kinds : ["moved", "joined"]);
   update();
   watchEngine(view);
+  if (view.status === "over" && view.moves.length) lookBack(view, Boolean(before) && kinds.includes("ended"));
+}
+
+/** The move that was on its way has arrived, or will not. */
+function settle() {
+  [sending, chosen, isLate] = [null, null, false];
 }
 
 /** Go back to the present for a new move. @param {RoomView} room */
 function showMove(room) {
   lookAtPresent();
+  table.hint = null;
+  const isMine = room.board.last === sending;
   const board = boardIn(root);
-  if (board) board.landed = room.board.last;
-  playSound("stone");
+  // One's own stone has been seen and heard already.
+  if (board) board.landed = isMine ? null : room.board.last;
+  if (!isMine) playSound("theirs");
+  if (room.board.chain.length > 1) pointOut("glow", room.board.chain, GLOW);
+}
+
+/** Point cells out on the board for a while. @param {"glow" | "warned"} how @param {string[]} cells @param {number} time */
+function pointOut(how, cells, time) {
+  pointedOut[how] = cells;
+  setTimeout(() => {
+    // Something newer may be pointed out by now.
+    if (pointedOut[how] === cells) pointedOut[how] = [];
+    update();
+  }, time);
+}
+
+/** Point out threats that were not there at one's last turn, where the server tells of threats. @param {RoomView} room */
+function warnOfThreats(room) {
+  if (!room.assistance || room.shared || !isMyTurn(room)) return;
+  const fresh = room.assistance.threats.filter((cell) => !threats.includes(cell));
+  threats = room.assistance.threats;
+  if (fresh.length && room.moves.length) pointOut("warned", fresh, WARNING);
+}
+
+/** Tell what the opponent has done off the board. @param {RoomView} before @param {RoomView} room @param {import("./types").EventView[]} events */
+function tellOfOthers(before, room, events) {
+  for (const { kind, what, side } of events) {
+    const byOther = side && !room.you.includes(side);
+    const asker = what && before.offers[what];
+    if (kind === "declined" && what && byOther && asker && room.you.includes(asker)) notice = declinedWords(what);
+    if (kind === "joined" && side && byOther && room.you.length) {
+      notice = t("{player} has joined the game.", { player: playerWords(room, side) });
+      playSound("theirs");
+      notify(notice);
+    }
+  }
+  if (notice) announce(notice);
+}
+
+/** Look back at a game that is over, by itself if the visitor has seen its end. @param {RoomView} room @param {boolean} seen */
+async function lookBack(room, seen) {
+  if (table.after) {
+    table.after.room = room;
+    return;
+  }
+  const { Afterwards } = await import("./game/after.js");
+  table.after ??= new Afterwards(room, update, look);
+  if (seen) {
+    table.after.count();
+    table.after.start();
+  }
+  update();
 }
 
 /** Tell it by voice, in the title of the tab and by a notice. @param {RoomView} room @param {string[]} kinds */
 function tell(room, kinds) {
   const mine = isMyTurn(room) && !room.shared;
-  document.title = (mine ? `● ${t("Your turn")} – ` : "") + title;
+  const signal = mine ? t("Your turn") : notice;
+  document.title = (signal ? `● ${signal} – ` : "") + title;
   const words = newsWords(room, kinds, preferences.edition, compiling);
   if (!words) return;
-  announce(words);
-  if (mine) notify();
+  announce(notice ? `${notice} ${words}` : words);
+  if (mine) notify(t("Your turn."));
 }
 
-/** Show a notice outside the page, where the visitor wants it and is not looking. */
-function notify() {
+/** Show a notice outside the page, where the visitor wants it and is not looking. @param {string} words */
+function notify(words) {
   if (!preferences.notices || !document.hidden) return;
   if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
   try {
     // biome-ignore lint/correctness/noUnusedInstantiation: the browser shows it, and nothing else is done with it.
-    new Notification("Kamon", { body: t("Your turn."), tag: id, icon: "/static/icon-192.png" });
+    new Notification("Kamon", { body: words, tag: id, icon: "/static/icon-192.png" });
   } catch {
     // Browsers on phones have the class but throw. The title of the tab tells it too.
   }
@@ -124,17 +228,17 @@ function watchEngine(room) {
 // --- What the visitor does -----------------------------------------------------------------------
 
 /** @type {Doing} */
-const doing = { act, confirm, look, copied: onCopied, handOver, takeBackSeat };
+const doing = { act, confirm, look, copied: onCopied, handOver, takeBackSeat, askHint };
 
 /** @param {string} what @param {Record<string, unknown>} [data] */
 async function act(what, data) {
   table.confirming = "";
-  message = "";
+  [message, notice] = ["", ""];
   update();
   try {
     await connection.do(what, data);
   } catch (error) {
-    sending = null;
+    settle();
     showError(error);
   }
   update();
@@ -149,7 +253,20 @@ function showError(error) {
 /** @param {string} cell */
 function onPlay(cell) {
   if (sending || table.looking) return;
-  sending = cell;
+  if (preferences.confirm && chosen !== cell) {
+    chosen = cell;
+    [message, notice] = ["", t("Tap it again to play there.")];
+    announce(`${cell}: ${notice}`);
+    update();
+    return;
+  }
+  [sending, chosen, table.hint] = [cell, null, null];
+  playSound("mine");
+  if (!connected) announce(t("Your move will be sent when the connection is back."));
+  setTimeout(() => {
+    isLate = sending === cell;
+    update();
+  }, SENDING_PATIENCE);
   act("move", { cell });
 }
 
@@ -157,7 +274,32 @@ function onPlay(cell) {
 function onRefuse(cell) {
   if (!table.room || !isMyTurn(table.room) || sending) return;
   message = refusalWords(table.room.board, cell, preferences.edition);
-  announce(message);
+  chosen = null;
+  announce(`${cell}: ${message}`);
+  update();
+}
+
+/** Ask the engine for a move; it is asked about the position that is on the board now. */
+async function askHint() {
+  const { room } = table;
+  if (!room || table.hint) return;
+  const { number, layout, moves, board } = room;
+  const isCurrent = () => table.room?.number === number && !sending;
+  table.hint = { words: t("One moment…"), cell: "" };
+  update();
+  try {
+    const { adviceOn, think } = await import("./game/hint.js");
+    const found = await think([layout, ...moves].join(" "));
+    if (!isCurrent()) return;
+    table.hint = (found && adviceOn(found, board, preferences.edition)) ?? {
+      words: t("The engine knows nothing yet. Ask again."),
+      cell: "",
+    };
+  } catch (error) {
+    if (!isCurrent()) return;
+    table.hint = null;
+    showError(error);
+  }
   update();
 }
 
@@ -174,7 +316,8 @@ function confirm(what) {
 
 /** @param {number} ply */
 function look(ply) {
-  if (!table.room) return;
+  if (!table.room || ply < 0) return;
+  message = "";
   if (ply >= table.room.moves.length) {
     lookAtPresent();
     update();
@@ -230,8 +373,12 @@ function update() {
     return;
   }
   const shown = /** @type {Table} */ (table);
+  const hadFocus = root.contains(document.activeElement);
   render(page(shown), root);
   drawBoard(shown);
+  // What had the focus may be gone now.
+  if (hadFocus && !root.contains(document.activeElement))
+    /** @type {HTMLElement | null} */ (root.querySelector(".status"))?.focus();
 }
 
 /** @param {Table} shown */
@@ -239,7 +386,9 @@ function page(shown) {
   const { room, looking } = shown;
   // One's own side sits below, as at a table.
   const bottom = /** @type {Side} */ (room.you.length === 1 ? room.you[0] : "black");
-  const proof = html`<p class="proof">${proofWords(room.board, preferences.edition)}</p>`;
+  const { edition } = preferences;
+  const proof = html`<p class="proof">${blockWords(room.board, edition)}</p>
+    <p class="proof hidden">${proofWords(room.board, edition)}</p>`;
   return html`
     <section class="table" aria-label=${t("Board")}>
       ${player(shown, otherSide(bottom))}
@@ -247,9 +396,13 @@ function page(shown) {
       ${player(shown, bottom)}
     </section>
     <aside class="panel">
-      <p class="status ${room.status}" >${placeWords(shown)}</p>
+      <p class="status ${room.status}" tabindex="-1">${placeWords(shown)}</p>
+      ${room.status === "over" && !looking ? howWords(room) : nothing}
+      ${score(room, bottom)}
       ${connected ? nothing : errorLine(t("The connection is lost. Trying again…"))}
+      ${sending && !connected ? html`<p class="note waits">${t("Your move will be sent when the connection is back.")}</p>` : nothing}
       ${errorLine(message)}
+      ${notice ? html`<p class="notice">${notice}</p>` : nothing}
       ${need(shown)}
       ${room.board.outcome && !looking ? proof : nothing}
       ${actions(shown, doing)}
@@ -260,18 +413,40 @@ function page(shown) {
 
 /** @param {Table} shown */
 function placeWords({ room, looking }) {
-  if (!looking) return statusWords(room, compiling);
+  if (!looking)
+    return sending && (isLate || !connected)
+      ? t("Your move is on its way…")
+      : statusWords(room, preferences.edition, compiling);
   return looking.ply ? t("Stones placed: {n}", { n: looking.ply }) : t("Before the first move");
 }
 
+/** Say how it ended, if the headline does not. @param {RoomView} room */
+function howWords(room) {
+  const words = resultWords(room, preferences.edition);
+  return words === headlineWords(room, preferences.edition) ? nothing : html`<p class="how">${words}</p>`;
+}
+
+/** The moves that something is said of. @param {Table} shown @returns {Record<string, import("./page").MoveMark>} */
+function marks({ hint, after, looking }) {
+  if (looking) return after?.marksAt(looking.ply) ?? {};
+  return hint?.cell ? { [hint.cell]: { kind: "win", text: "★", words: t("the hint"), best: true } } : {};
+}
+
 /** @param {Table} shown */
-function drawBoard({ room, looking }) {
+function drawBoard(shown) {
+  const { room, looking, hint, after } = shown;
   const assists = preferences.assistant && !looking && !room.shared;
   showBoard(
     boardIn(root),
     {
       board: looking?.board ?? room.board,
-      coordinates: preferences.coordinates,
+      // Where a sentence names cells, the board does too.
+      coordinates: preferences.coordinates || Boolean(hint?.cell || after?.review),
+      values: marks(shown),
+      ghost: looking ? null : sending,
+      chosen: looking ? null : chosen,
+      glow: looking ? [] : pointedOut.glow,
+      warned: looking ? [] : pointedOut.warned,
       playable: !looking && !sending && isMyTurn(room),
       assistance: assists ? (room.assistance ?? null) : null,
     },
@@ -279,8 +454,28 @@ function drawBoard({ room, looking }) {
   );
 }
 
+/** Tell once that one's own time runs short: the clock shows it too. @param {Table} shown */
+function watchTime(shown) {
+  const { clock, you, shared } = shown.room;
+  const side = clock.running;
+  if (isTimeTold || shared || !side || !you.includes(side) || timeLeft(shown, side) >= SHORT_TIME) return;
+  isTimeTold = true;
+  playSound("low");
+  announce(t("You have less than {n} seconds left.", { n: SHORT_TIME / 1000 }));
+}
+
+/** The arrow keys step through the moves, except where they mean something else. @param {KeyboardEvent} event */
+function onKey({ key, target, ctrlKey, metaKey, altKey, shiftKey }) {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+  if (!step || !table.room || ctrlKey || metaKey || altKey || shiftKey) return;
+  if (target instanceof Element && target.closest("input, select, textarea, kamon-board, dialog")) return;
+  look((table.looking?.ply ?? table.room.moves.length) + step);
+}
+
+document.addEventListener("keydown", onKey);
 onPreferences(update);
 // Clocks run between the server's messages; nothing else changes by itself.
 setInterval(() => {
+  if (table.room?.clock.running) watchTime(/** @type {Table} */ (table));
   if (table.room?.clock.running || table.room?.status === "playing") update();
 }, 500);

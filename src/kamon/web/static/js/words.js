@@ -145,6 +145,34 @@ export function endWords(winner, by) {
   return ways[by] ?? by;
 }
 
+const lists = new Intl.ListFormat(language);
+
+/** Say how a game has ended, with the names of the edges that are connected. @param {RoomView} room @param {EditionName} edition */
+export function resultWords({ result, board }, edition) {
+  if (!result) return "";
+  const links = board.outcome?.links ?? [];
+  if (!(result.winner && links.length)) return endWords(result.winner, result.by);
+  const names = links.map((link) => t("{edge} to {edge}", { edge: t(editions[edition].edges[link.colour]) }));
+  const told = { winner: sideWords(result.winner), edges: lists.format(names) };
+  return board.outcome?.ring.length
+    ? t("{winner} wins: {edges}, and a loop.", told)
+    : t("{winner} wins: {edges}.", told);
+}
+
+/** Say how a game has ended to who looks: a player is told what it means for them. @param {RoomView} room @param {EditionName} edition */
+export function headlineWords(room, edition) {
+  const { result, you } = room;
+  if (!result || you.length !== 1) return resultWords(room, edition);
+  if (!result.winner) return t("A draw.");
+  return you.includes(result.winner) ? t("You win!") : t("You lose.");
+}
+
+/** How a series of games stands, one side's wins first. @param {import("./types").ScoreView} score @param {Side} first */
+export function scoreWords(score, first) {
+  const wins = `${numberWords(score[first])} – ${numberWords(score[otherSide(first)])}`;
+  return score.draws ? `${wins} (${tn("{n} draw", "{n} draws", score.draws)})` : wins;
+}
+
 /** Say how the board itself has ended the game, or whose turn it is. @param {Board} board */
 export const boardWords = ({ outcome, turn }) =>
   outcome ? endWords(outcome.winner, outcome.by.join("+")) : toPlayWords(turn);
@@ -157,21 +185,27 @@ export function proofWords({ outcome }, edition) {
     const cells = { cells: outcome.ring.join(" "), inside: outcome.enclosed.join(" ") };
     parts.push(t("Loop: {cells}. Inside: {inside}.", cells));
   }
-  if (outcome.needed) {
-    const need = needWords(outcome.needed.symbol + outcome.needed.suit, edition);
-    parts.push(t("No free token fits. Needed: {need}.", { need }));
-  }
-  return parts.join(" ");
+  return [...parts, blockWords({ outcome }, edition)].filter(Boolean).join(" ");
+}
+
+/** Say what the blocked side would have needed, if it was blocked. @param {Pick<Board, "outcome">} board @param {EditionName} edition */
+export function blockWords({ outcome }, edition) {
+  if (!outcome?.needed) return "";
+  const need = needWords(outcome.needed.symbol + outcome.needed.suit, edition);
+  return t("No free token fits. Needed: {need}.", { need });
 }
 
 // --- One game ------------------------------------------------------------------------------------
 
-/** Say how a game stands. @param {RoomView} room @param {boolean} compiling Is the engine being compiled? */
-export function statusWords(room, compiling) {
+/**
+ * Say how a game stands.
+ * @param {RoomView} room @param {EditionName} edition @param {boolean} compiling Is the engine being compiled?
+ */
+export function statusWords(room, edition, compiling) {
   if (room.status === "waiting")
     return room.you.length ? t("Waiting for an opponent.") : t("This game is waiting for an opponent.");
   if (room.status === "aborted") return t("The game was cancelled.");
-  if (room.status === "over") return room.result ? endWords(room.result.winner, room.result.by) : "";
+  if (room.status === "over") return headlineWords(room, edition);
   const turn = room.board.turn ?? "black";
   if (room.shared) return toPlayWords(turn);
   if (room.you.includes(turn)) return t("Your turn.");
@@ -202,7 +236,8 @@ export function newsWords(room, kinds, edition, compiling) {
     const token = tokenWords(need ?? "--", edition);
     parts.push(t("{player} has played {cell}: {token}.", { player, cell: last, token }));
   }
-  parts.push(statusWords(room, compiling));
+  parts.push(statusWords(room, edition, compiling));
+  if (room.status === "over" && room.you.length === 1) parts.push(resultWords(room, edition));
   if (room.status !== "playing") parts.push(proofWords(room.board, edition));
   if (isMyTurn(room)) {
     parts.push(
@@ -218,10 +253,30 @@ export function newsWords(room, kinds, edition, compiling) {
 /** Say why a cell cannot be played. @param {Board} board @param {string} cell @param {EditionName} edition */
 export function refusalWords(board, cell, edition) {
   const at = CELL_NAMES.indexOf(cell);
-  if (board.stones[at] !== ".") return t("{cell} is taken.", { cell });
+  if (board.stones[at] !== ".") return t("There is a stone here already.");
   if (isNeutral(board.tokens[at])) return t("Nobody may play on the neutral space.");
   if (!board.need) return t("Begin on an edge space, but not on a corner.");
-  return t("You cannot play on {cell}. You need: {need}.", { cell, need: needWords(board.need, edition) });
+  const { symbols, suits, lifts } = editions[edition];
+  const [symbol, suit] = board.need;
+  const token = tokenWords(board.tokens[at], edition);
+  return lifts
+    ? t("This is {token}. You need: {need}.", { token, need: needWords(board.need, edition) })
+    : t("This {token} is neither a {symbol} nor {colour}.", {
+        token,
+        symbol: t(symbols[symbol]),
+        colour: t(suits[suit]),
+      });
+}
+
+/** Name a move by its token; the board shows the cells then. @param {Board} board @param {string} cell @param {EditionName} edition */
+export const moveWords = (board, cell, edition) =>
+  t("the {token} on {cell}", { token: tokenWords(board.tokens[CELL_NAMES.indexOf(cell)], edition), cell });
+
+/** Say that the opponent did not agree to what one has offered. @param {string} what */
+export function declinedWords(what) {
+  if (what === "draw") return t("Your opponent declined the draw.");
+  if (what === "takeback") return t("Your opponent does not want you to take the move back.");
+  return t("Your opponent does not want a rematch.");
 }
 
 // --- Errors --------------------------------------------------------------------------------------
