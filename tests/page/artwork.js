@@ -6,13 +6,13 @@ export default {
     2020: {
       symbols: { A: "butterfly", B: "fish" },
       suits: { 1: "red", 2: "blue" },
-      edges: { green: "", blue: "", yellow: "" },
+      edges: { green: "green", blue: "blue", yellow: "yellow" },
       lifts: false,
     },
     2007: {
       symbols: { A: "eye", B: "cup" },
       suits: { 1: "1", 2: "2" },
-      edges: { green: "", blue: "", yellow: "" },
+      edges: { green: "snake", blue: "ibis", yellow: "frog" },
       lifts: true,
     },
   },

@@ -93,13 +93,16 @@ function drawEdge(index, name, joined) {
     <g transform="translate(${place})">${drawEdgeMark(index, name)}</g></g>`;
 }
 
-/** A chain that wins; the style lets it appear cell by cell. @param {string[]} chain @param {boolean} closed */
+/**
+ * A chain that wins, which appears cell by cell. Styles are set as properties: the page forbids attributes for them.
+ * @param {string[]} chain @param {boolean} closed
+ */
 function drawChain(chain, closed) {
   const d = `M${chain.map((cell) => drawing.centres[cell].join(",")).join("L")}${closed ? "Z" : ""}`;
-  return svg`<g style="--steps: ${chain.length}"><path class="chain under" pathLength="1" d=${d}/>
+  return svg`<g .style=${`--steps: ${chain.length}`}><path class="chain under" pathLength="1" d=${d}/>
     <path class="chain" pathLength="1" d=${d}/>
     ${chain.map(
-      (cell, at) => svg`<circle class="chain-stone" style="--at: ${at}" r="9" cx=${drawing.centres[cell][0]}
+      (cell, at) => svg`<circle class="chain-stone" .style=${`--at: ${at}`} r="9" cx=${drawing.centres[cell][0]}
         cy=${drawing.centres[cell][1]}/>`,
     )}</g>`;
 }

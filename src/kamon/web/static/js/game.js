@@ -78,7 +78,10 @@ let sending = null;
 let isLate = false;
 /** The move that waits for a second tap. @type {string | null} */
 let chosen = null;
-/** What the board points out for a moment: a chain that has grown, and new threats. @type {{glow: string[], warned: string[]}} */
+/**
+ * What the board points out for a moment: a chain that has grown, and new threats.
+ * @type {{glow: string[], warned: string[]}}
+ */
 const pointedOut = { glow: [], warned: [] };
 /** The threats that have been pointed out. @type {string[]} */
 let threats = [];
@@ -134,7 +137,10 @@ function showMove(room) {
   if (room.board.chain.length > 1) pointOut("glow", room.board.chain, GLOW);
 }
 
-/** Point cells out on the board for a while. @param {"glow" | "warned"} how @param {string[]} cells @param {number} time */
+/**
+ * Point cells out on the board for a while.
+ * @param {"glow" | "warned"} how @param {string[]} cells @param {number} time
+ */
 function pointOut(how, cells, time) {
   pointedOut[how] = cells;
   setTimeout(() => {
@@ -144,7 +150,10 @@ function pointOut(how, cells, time) {
   }, time);
 }
 
-/** Point out threats that were not there at one's last turn, where the server tells of threats. @param {RoomView} room */
+/**
+ * Point out threats that were not there at one's last turn, where the server tells of threats.
+ * @param {RoomView} room
+ */
 function warnOfThreats(room) {
   if (!room.assistance || room.shared || !isMyTurn(room)) return;
   const fresh = room.assistance.threats.filter((cell) => !threats.includes(cell));
@@ -152,7 +161,10 @@ function warnOfThreats(room) {
   if (fresh.length && room.moves.length) pointOut("warned", fresh, WARNING);
 }
 
-/** Tell what the opponent has done off the board. @param {RoomView} before @param {RoomView} room @param {import("./types").EventView[]} events */
+/**
+ * Tell what the opponent has done off the board.
+ * @param {RoomView} before @param {RoomView} room @param {import("./types").EventView[]} events
+ */
 function tellOfOthers(before, room, events) {
   for (const { kind, what, side } of events) {
     const byOther = side && !room.you.includes(side);
@@ -167,7 +179,10 @@ function tellOfOthers(before, room, events) {
   if (notice) announce(notice);
 }
 
-/** Look back at a game that is over, by itself if the visitor has seen its end. @param {RoomView} room @param {boolean} seen */
+/**
+ * Look back at a game that is over, by itself if the visitor has seen its end.
+ * @param {RoomView} room @param {boolean} seen
+ */
 async function lookBack(room, seen) {
   if (table.after) {
     table.after.room = room;
@@ -262,7 +277,7 @@ function onPlay(cell) {
   }
   [sending, chosen, table.hint] = [cell, null, null];
   playSound("mine");
-  if (!connected) announce(t("Your move will be sent when the connection is back."));
+  if (!connected) announce(waitingWords());
   setTimeout(() => {
     isLate = sending === cell;
     update();
@@ -396,11 +411,11 @@ function page(shown) {
       ${player(shown, bottom)}
     </section>
     <aside class="panel">
-      <p class="status ${room.status}" tabindex="-1">${placeWords(shown)}</p>
+      <p class="status ${looking ? "" : room.status}" tabindex="-1">${placeWords(shown)}</p>
       ${room.status === "over" && !looking ? howWords(room) : nothing}
       ${score(room, bottom)}
       ${connected ? nothing : errorLine(t("The connection is lost. Trying again…"))}
-      ${sending && !connected ? html`<p class="note waits">${t("Your move will be sent when the connection is back.")}</p>` : nothing}
+      ${sending && !connected ? html`<p class="note waits">${waitingWords()}</p>` : nothing}
       ${errorLine(message)}
       ${notice ? html`<p class="notice">${notice}</p>` : nothing}
       ${need(shown)}
@@ -419,6 +434,8 @@ function placeWords({ room, looking }) {
       : statusWords(room, preferences.edition, compiling);
   return looking.ply ? t("Stones placed: {n}", { n: looking.ply }) : t("Before the first move");
 }
+
+const waitingWords = () => t("Your move will be sent when the connection is back.");
 
 /** Say how it ended, if the headline does not. @param {RoomView} room */
 function howWords(room) {

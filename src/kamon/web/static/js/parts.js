@@ -97,7 +97,10 @@ const bell = (pitch, at) => ({ pitch, fall: 1, at, length: 1.1, loudness: 0.1, s
 /** @param {number} pitch @param {number} at @param {number} loudness @returns {Tone} */
 const knock = (pitch, at, loudness) => ({ pitch, fall: 0.5, at, length: 0.12, loudness });
 
-/** All four differ in more than pitch: one low knock, two higher ones, a ticking clock, a chord that rises. @type {Record<Sound, Tone[]>} */
+/**
+ * All four differ in more than pitch: one low knock, two higher ones, a ticking clock, a chord that rises.
+ * @type {Record<Sound, Tone[]>}
+ */
 const SOUNDS = {
   mine: [knock(290, 0, 0.24)],
   theirs: [knock(640, 0, 0.13), knock(520, 0.11, 0.1)],

@@ -147,7 +147,10 @@ export function endWords(winner, by) {
 
 const lists = new Intl.ListFormat(language);
 
-/** Say how a game has ended, with the names of the edges that are connected. @param {RoomView} room @param {EditionName} edition */
+/**
+ * Say how a game has ended, with the names of the edges that are connected.
+ * @param {RoomView} room @param {EditionName} edition
+ */
 export function resultWords({ result, board }, edition) {
   if (!result) return "";
   const links = board.outcome?.links ?? [];
@@ -159,7 +162,10 @@ export function resultWords({ result, board }, edition) {
     : t("{winner} wins: {edges}.", told);
 }
 
-/** Say how a game has ended to who looks: a player is told what it means for them. @param {RoomView} room @param {EditionName} edition */
+/**
+ * Say how a game has ended to who looks: a player is told what it means for them.
+ * @param {RoomView} room @param {EditionName} edition
+ */
 export function headlineWords(room, edition) {
   const { result, you } = room;
   if (!result || you.length !== 1) return resultWords(room, edition);
@@ -167,7 +173,10 @@ export function headlineWords(room, edition) {
   return you.includes(result.winner) ? t("You win!") : t("You lose.");
 }
 
-/** How a series of games stands, one side's wins first. @param {import("./types").ScoreView} score @param {Side} first */
+/**
+ * How a series of games stands, one side's wins first.
+ * @param {import("./types").ScoreView} score @param {Side} first
+ */
 export function scoreWords(score, first) {
   const wins = `${numberWords(score[first])} – ${numberWords(score[otherSide(first)])}`;
   return score.draws ? `${wins} (${tn("{n} draw", "{n} draws", score.draws)})` : wins;
@@ -188,7 +197,10 @@ export function proofWords({ outcome }, edition) {
   return [...parts, blockWords({ outcome }, edition)].filter(Boolean).join(" ");
 }
 
-/** Say what the blocked side would have needed, if it was blocked. @param {Pick<Board, "outcome">} board @param {EditionName} edition */
+/**
+ * Say what the blocked side would have needed, if it was blocked.
+ * @param {Pick<Board, "outcome">} board @param {EditionName} edition
+ */
 export function blockWords({ outcome }, edition) {
   if (!outcome?.needed) return "";
   const need = needWords(outcome.needed.symbol + outcome.needed.suit, edition);
@@ -268,7 +280,10 @@ export function refusalWords(board, cell, edition) {
       });
 }
 
-/** Name a move by its token; the board shows the cells then. @param {Board} board @param {string} cell @param {EditionName} edition */
+/**
+ * Name a move by its token; the board shows the cells then.
+ * @param {Board} board @param {string} cell @param {EditionName} edition
+ */
 export const moveWords = (board, cell, edition) =>
   t("the {token} on {cell}", { token: tokenWords(board.tokens[CELL_NAMES.indexOf(cell)], edition), cell });
 

@@ -62,7 +62,10 @@ export class Afterwards {
     this.onChange();
   }
 
-  /** What the board shows on the position of a moment: the move that was played, and a better one. @param {number} ply */
+  /**
+   * What the board shows on the position of a moment: the move that was played, and a better one.
+   * @param {number} ply
+   */
   marksAt(ply) {
     if (this.shown?.ply !== ply) return {};
     const { move, better } = this.shown;
@@ -92,7 +95,11 @@ export class Afterwards {
       ${this.review ? this.#story(this.review) : nothing}
       ${this.progress ? this.#working(this.progress) : nothing}
       ${this.message ? html`<p class="note">${this.message}</p>` : nothing}
-      ${this.review || this.progress ? nothing : button(t("What decided the game?"), () => this.start(), "")}</section>`;
+      ${this.review || this.progress ? nothing : this.#question()}</section>`;
+  }
+
+  #question() {
+    return button(t("What decided the game?"), () => this.start(), "");
   }
 
   /** @param {[number, number]} progress */
@@ -113,7 +120,7 @@ export class Afterwards {
         ${button(t("Try it yourself"), () => this.#tryAgain(turn), "")}</div></li>`;
     });
     const words = review.story.kind === "off-board" ? offBoardWords(review) : storyWords(named);
-    return html`<p class="story">${words}</p>${moments.length ? html`<ul class="plain moments">${moments}</ul>` : nothing}`;
+    return html`<p class="story">${words}</p><ul class="plain moments">${moments}</ul>`;
   }
 
   /** @param {Turn} turn */
@@ -175,8 +182,9 @@ export class Afterwards {
       prefer({ level: next, streaks: { ...preferences.streaks, [level]: 0 } });
       this.#begin({ level: next });
     };
+    const label = t("Play level {n} ({name})", { n: next, name: levelName(next) });
     return html`<div class="offer level-offer"><p>${words}</p>
-      <div class="row">${button(t("Play level {n} ({name})", { n: next, name: levelName(next) }), begin, "primary")}</div></div>`;
+      <div class="row">${button(label, begin, "primary")}</div></div>`;
   }
 }
 

@@ -4,6 +4,7 @@ import { moveWords, t } from "../words.js";
 
 /** @typedef {import("../types").StudyMessage} Insight */
 /** @typedef {import("../types").MoveValueView} MoveValue */
+/** @typedef {import("../types").BoardView} Board */
 /** @typedef {import("../page").EditionName} EditionName */
 /** @typedef {{words: string, cell: string}} Advice */
 
@@ -15,7 +16,7 @@ const percent = (chance) => Math.min(99, Math.max(1, Math.round(100 * chance)));
 
 /**
  * Say which move to play, and what is known about it.
- * @param {Pick<Insight, "value" | "moves">} insight @param {import("../types").BoardView} board @param {EditionName} edition
+ * @param {Pick<Insight, "value" | "moves">} insight @param {Board} board @param {EditionName} edition
  * @returns {Advice | null} Null if nothing is known.
  */
 export function adviceOn({ value, moves }, board, edition) {
@@ -39,7 +40,7 @@ function bestGuess(moves) {
   return left.sort((one, other) => worth(other) - worth(one))[0];
 }
 
-/** @param {MoveValue} best @param {MoveValue[]} others @param {import("../types").BoardView} board @param {EditionName} edition */
+/** @param {MoveValue} best @param {MoveValue[]} others @param {Board} board @param {EditionName} edition */
 function provenWords(best, others, board, edition) {
   const names = { move: moveWords(board, best.move, edition), n: best.distance ?? 0 };
   if (best.value === "win")
@@ -51,12 +52,12 @@ function provenWords(best, others, board, edition) {
     : t("Every move loses if your opponent plays perfectly. You could try {move}.", names);
 }
 
-/** @param {MoveValue} best @param {import("../types").BoardView} board @param {EditionName} edition */
+/** @param {MoveValue} best @param {Board} board @param {EditionName} edition */
 function guessWords(best, board, edition) {
   const move = moveWords(board, best.move, edition);
   if (best.value === "draw") return t("Play {move}: it keeps at least a draw.", { move });
   const n = percent(best.estimate ?? 0);
-  return t("{move} looks best: about {n}% of trial games are won. That is an estimate.", { move, n });
+  return t("Looks best: {move}. About {n}% of trial games are won. That is an estimate.", { move, n });
 }
 
 /**

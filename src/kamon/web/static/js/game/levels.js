@@ -17,7 +17,10 @@ export function streaksAfter(streaks, level, won) {
   return { ...streaks, [level]: won ? Math.max(0, before) + 1 : Math.min(0, before) - 1 };
 }
 
-/** The level to offer after the last game, if another one suits. @param {Streaks} streaks @param {number} level @param {number} strongest */
+/**
+ * The level to offer after the last game, if another one suits.
+ * @param {Streaks} streaks @param {number} level @param {number} strongest
+ */
 export function offeredLevel(streaks, level, strongest) {
   const streak = streaks[level] ?? 0;
   if (streak >= WINS && level < strongest) return level + 1;

@@ -29,7 +29,10 @@ export function player(table, side) {
 const isAway = (room, side) =>
   room.status === "playing" && room.seats[side].kind === "person" && !room.shared && !room.present[side];
 
-/** How much time a side has left, in milliseconds. @param {Pick<Table, "room" | "received">} table @param {Side} side */
+/**
+ * How much time a side has left, in milliseconds.
+ * @param {Pick<Table, "room" | "received">} table @param {Side} side
+ */
 export const timeLeft = ({ room, received }, side) =>
   Math.max(0, room.clock[side] - (room.clock.running === side ? Date.now() - received : 0));
 
@@ -46,7 +49,8 @@ function clock(table, side) {
 /** How a series of games stands, between the players. @param {RoomView} room @param {Side} first */
 export function score(room, first) {
   if (!room.score) return nothing;
-  return html`<p class="score"><span>${playerWords(room, first)}</span> <strong>${scoreWords(room.score, first)}</strong>
+  return html`<p class="score"><span>${playerWords(room, first)}</span>
+    <strong>${scoreWords(room.score, first)}</strong>
     <span>${playerWords(room, otherSide(first))}</span></p>`;
 }
 
@@ -126,26 +130,28 @@ const hintButton = ({ room, hint, looking }, { askHint }) =>
 
 /** What the marks on the board mean. @param {boolean} assisted */
 function legend(assisted) {
-  /** @param {unknown} mark @param {string} words */
-  const line = (mark, words) =>
-    html`<li><svg viewBox="-52 -52 104 104" aria-hidden="true">${mark}</svg> <span>${words}</span></li>`;
   const hexagon = "0,-44 38,-22 38,22 0,44 -38,22 -38,-22";
+  const last = svg`<polygon class="mark-last under" points=${hexagon}/><polygon class="mark-last" points=${hexagon}/>`;
+  const threat = svg`<path class="mark-threat" transform="translate(0 74) scale(2)" d="M-9,-44L0,-30L9,-44Z"/>`;
+  const losing = svg`<path class="mark-losing" transform="scale(2)" d="M-12,-12L12,12M12,-12L-12,12"/>`;
   return html`<details class="legend"><summary>${t("What do the marks mean?")}</summary><ul class="plain">
-    ${line(svg`<polygon class="mark-legal" points=${hexagon}/>`, t("You may play here."))}
-    ${line(
-      svg`<circle class="mark-reply" r="40"/>`,
-      t(
-        "If you play on the token you point at, your opponent may play here next. On a touchscreen, hold your finger on a token.",
-      ),
-    )}
-    ${line(
-      svg`<polygon class="mark-last under" points=${hexagon}/><polygon class="mark-last" points=${hexagon}/>`,
-      t("The last move."),
-    )}
-    ${assisted ? line(svg`<path class="mark-threat" transform="translate(0 74) scale(2)" d="M-9,-44L0,-30L9,-44Z"/>`, t("Your opponent could win here soon.")) : nothing}
-    ${assisted ? line(svg`<path class="mark-losing" transform="scale(2)" d="M-12,-12L12,12M12,-12L-12,12"/>`, t("The Assistant warns: this move loses at once.")) : nothing}
-    </ul>${assisted ? html`<p class="small">${t("The Assistant looks one move ahead. It shows where your opponent could win, and which moves would let that happen.")}</p>` : nothing}</details>`;
+    ${legendLine(svg`<polygon class="mark-legal" points=${hexagon}/>`, t("You may play here."))}
+    ${legendLine(svg`<circle class="mark-reply" r="40"/>`, replyWords())}
+    ${legendLine(last, t("The last move."))}
+    ${assisted ? legendLine(threat, t("Your opponent could win here soon.")) : nothing}
+    ${assisted ? legendLine(losing, t("The Assistant warns: this move loses at once.")) : nothing}
+    </ul>${assisted ? html`<p class="small">${assistantWords()}</p>` : nothing}</details>`;
 }
+
+/** @param {unknown} mark @param {string} words */
+const legendLine = (mark, words) =>
+  html`<li><svg viewBox="-52 -52 104 104" aria-hidden="true">${mark}</svg> <span>${words}</span></li>`;
+
+const replyWords = () =>
+  t("Your opponent may play here after the move you point at. On a touchscreen, hold your finger on a token.");
+
+const assistantWords = () =>
+  t("The Assistant looks one move ahead: where your opponent could win, and which of your moves would allow it.");
 
 /** Has the opponent been away for so long by now that the win may be claimed? @param {Table} table */
 const mayClaim = ({ room, received }) => room.claim !== null && Date.now() - received >= room.claim;
@@ -198,9 +204,10 @@ function actionsAfterwards(table, doing) {
 function share({ room, copied }, doing) {
   const shown = { address: `${location.origin}/game/${room.id}`, label: t("Link to the game"), copied, kind: "" };
   const query = new URLSearchParams({ line: [room.layout, ...room.moves].join(" "), edition: preferences.edition });
+  const file = (/** @type {string} */ name, /** @type {string} */ label) =>
+    html`<a class="button" href="/api/${name}?${query}" download="kamon-${room.id}-${name}">${label}</a>`;
   return html`<details class="share"><summary>${t("Share")}</summary>${addressField(shown, doing.copied)}
-    <p class="row"><a class="button" href="/api/picture.png?${query}" download="kamon-${room.id}.png">${t("Picture")}</a>
-    <a class="button" href="/api/film.gif?${query}" download="kamon-${room.id}.gif">${t("Film of the game")}</a></p></details>`;
+    <p class="row">${file("picture.png", t("Picture"))}${file("film.gif", t("Film of the game"))}</p></details>`;
 }
 
 /** @param {Doing} doing */
@@ -236,11 +243,15 @@ function otherDevice({ handover }, doing) {
     return html`<details class="device" @toggle=${onToggle}>${summary}</details>`;
   }
   return html`<details class="device" open>${summary}
-    <p>${t("Open this link on the other device. It works once and expires after {n} minutes.", { n: handover.minutes })}</p>
+    <p>${handoverWords(handover.minutes)}</p>
     <p><input type="text" readonly .value=${handover.address} aria-label=${t("Link for the other device")}></p>
     ${qrCode(`data:image/svg+xml,${encodeURIComponent(handover.picture)}`)}
     <div class="row">${button(t("Play on this device only"), doing.takeBackSeat)}</div></details>`;
 }
+
+/** @param {number} n */
+const handoverWords = (n) =>
+  t("Open this link on the other device. It works once and expires after {n} minutes.", { n });
 
 // --- The moves -----------------------------------------------------------------------------------
 
