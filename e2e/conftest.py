@@ -314,9 +314,7 @@ class Guest:
 
     def stones(self) -> dict[str, str]:
         """Tell which cells have a stone or a pawn, and whose; not those that are on their way."""
-        pieces = self.page.locator(
-            ".table .cell:not(.ghost) :is(.stone, .pawn)"
-        ).evaluate_all(
+        pieces = self.page.locator(".table .cell:not(.ghost) :is(.stone, .pawn)").evaluate_all(
             "all => all.map(one => [one.closest('.cell').dataset.cell,"
             " one.classList.contains('white') ? 'white' : 'black'])"
         )

@@ -55,13 +55,13 @@ def test_the_edition_of_2007_shows_pawns_and_the_pile_and_2020_shows_stones(gues
     guest.go(guest.set_up("self", CHAIN[:4], seed=str(CHAIN_SEED)))
     expect(guest.page.locator(".table .stone")).to_have_count(4)
     expect(guest.page.locator(".table .pile")).to_have_count(0)
-    expect(guest.page.locator(".need strong")).to_contain_text("symbol ")
+    expect(guest.page.locator(".need strong")).to_contain_text("anything ")
     guest.set(edition="2007")
     for _ in range(2):
         expect(guest.page.locator(".table .pawn")).to_have_count(4)
         expect(guest.page.locator(".table .stone")).to_have_count(0)
         expect(guest.page.locator(".table .pile")).to_be_visible()
-        expect(guest.page.locator(".need strong")).to_contain_text("the sign ")
+        expect(guest.page.locator(".need strong")).to_contain_text("any symbol × ")
         # It is remembered.
         guest.reload()
     guest.play(CHAIN[4])

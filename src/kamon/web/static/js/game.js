@@ -1,6 +1,7 @@
 // The page of one game: what it knows, what comes from the server, and what the visitor does.
 import { html, nothing, render } from "../vendor/lit-html.js";
-import { actions, moveList, need, player, SHORT_TIME, score, timeLeft } from "./game/panel.js";
+import { actions, moveList, need, player, score } from "./game/panel.js";
+import { notify, Signals } from "./game/signals.js";
 import { boardIn, errorLine, playSound, showBoard } from "./parts.js";
 import { ask, GameConnection, Latest, remove } from "./server.js";
 import { announce, emptyRoot, onPreferences, preferences } from "./shell.js";
@@ -48,11 +49,10 @@ import {
 
 /** So many milliseconds pass before we ask why the computer takes so long. */
 const ENGINE_PATIENCE = 2500;
+/** The events after which the board is another one. */
+const CHANGES = ["moved", "takenback"];
 /** After so many milliseconds without an answer we say that a move is on its way. */
 const SENDING_PATIENCE = 800;
-/** For so many milliseconds the board points out what is new. */
-const GLOW = 1600;
-const WARNING = 3000;
 
 const root = emptyRoot("game");
 const id = root.dataset.game ?? "";
@@ -78,18 +78,10 @@ let sending = null;
 let isLate = false;
 /** The move that waits for a second tap. @type {string | null} */
 let chosen = null;
-/**
- * What the board points out for a moment: a chain that has grown, and new threats.
- * @type {{glow: string[], warned: string[]}}
- */
-const pointedOut = { glow: [], warned: [] };
-/** The threats that have been pointed out. @type {string[]} */
-let threats = [];
-/** Has the visitor been told that little time is left? */
-let isTimeTold = false;
 /** Does the computer wait for its engine to be compiled? */
 let compiling = false;
 
+const signals = new Signals(update);
 const positions = new Latest();
 const connection = new GameConnection(id, onNews, (state, error) => {
   connected = state !== "lost";
@@ -109,9 +101,10 @@ function onNews({ view, events }) {
   if (before && kinds.includes("moved")) showMove(view);
   if (before && kinds.includes("ended")) playSound("end");
   if (kinds.includes("moved") || view.board.turn !== before?.board.turn) settle();
-  if (kinds.includes("takenback")) lookAtPresent();
+  if (kinds.some((kind) => CHANGES.includes(kind))) lookAtPresent();
+  if (kinds.length) table.hint = null;
   if (before) tellOfOthers(before, view, events);
-  warnOfThreats(view);
+  signals.warnOfThreats(view);
   // Players follow to the rematch as soon as it is agreed; a game that had one already may be looked at.
   if (before && !before.next && view.next && view.you.length) location.href = `/game/${view.next}`;
   tell(view, before ? kinds : ["moved", "joined"]);
@@ -127,38 +120,12 @@ function settle() {
 
 /** Go back to the present for a new move. @param {RoomView} room */
 function showMove(room) {
-  lookAtPresent();
-  table.hint = null;
   const isMine = room.board.last === sending;
   const board = boardIn(root);
   // One's own stone has been seen and heard already.
   if (board) board.landed = isMine ? null : room.board.last;
   if (!isMine) playSound("theirs");
-  if (room.board.chain.length > 1) pointOut("glow", room.board.chain, GLOW);
-}
-
-/**
- * Point cells out on the board for a while.
- * @param {"glow" | "warned"} how @param {string[]} cells @param {number} time
- */
-function pointOut(how, cells, time) {
-  pointedOut[how] = cells;
-  setTimeout(() => {
-    // Something newer may be pointed out by now.
-    if (pointedOut[how] === cells) pointedOut[how] = [];
-    update();
-  }, time);
-}
-
-/**
- * Point out threats that were not there at one's last turn, where the server tells of threats.
- * @param {RoomView} room
- */
-function warnOfThreats(room) {
-  if (!room.assistance || room.shared || !isMyTurn(room)) return;
-  const fresh = room.assistance.threats.filter((cell) => !threats.includes(cell));
-  threats = room.assistance.threats;
-  if (fresh.length && room.moves.length) pointOut("warned", fresh, WARNING);
+  signals.showChain(room);
 }
 
 /**
@@ -173,7 +140,7 @@ function tellOfOthers(before, room, events) {
     if (kind === "joined" && side && byOther && room.you.length) {
       notice = t("{player} has joined the game.", { player: playerWords(room, side) });
       playSound("theirs");
-      notify(notice);
+      notify(notice, id);
     }
   }
   if (notice) announce(notice);
@@ -205,19 +172,7 @@ function tell(room, kinds) {
   const words = newsWords(room, kinds, preferences.edition, compiling);
   if (!words) return;
   announce(notice ? `${notice} ${words}` : words);
-  if (mine) notify(t("Your turn."));
-}
-
-/** Show a notice outside the page, where the visitor wants it and is not looking. @param {string} words */
-function notify(words) {
-  if (!preferences.notices || !document.hidden) return;
-  if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
-  try {
-    // biome-ignore lint/correctness/noUnusedInstantiation: the browser shows it, and nothing else is done with it.
-    new Notification("Kamon", { body: words, tag: id, icon: "/static/icon-192.png" });
-  } catch {
-    // Browsers on phones have the class but throw. The title of the tab tells it too.
-  }
+  if (mine) notify(t("Your turn."), id);
 }
 
 /** Find out why the computer takes so long, if it does. @param {RoomView} room */
@@ -253,7 +208,7 @@ async function act(what, data) {
   try {
     await connection.do(what, data);
   } catch (error) {
-    settle();
+    if (what === "move") settle();
     showError(error);
   }
   update();
@@ -462,23 +417,13 @@ function drawBoard(shown) {
       values: marks(shown),
       ghost: looking ? null : sending,
       chosen: looking ? null : chosen,
-      glow: looking ? [] : pointedOut.glow,
-      warned: looking ? [] : pointedOut.warned,
+      glow: looking ? [] : signals.glow,
+      warned: looking ? [] : signals.warned,
       playable: !looking && !sending && isMyTurn(room),
       assistance: assists ? (room.assistance ?? null) : null,
     },
     { "kamon-play": onPlay, "kamon-refuse": onRefuse },
   );
-}
-
-/** Tell once that one's own time runs short: the clock shows it too. @param {Table} shown */
-function watchTime(shown) {
-  const { clock, you, shared } = shown.room;
-  const side = clock.running;
-  if (isTimeTold || shared || !side || !you.includes(side) || timeLeft(shown, side) >= SHORT_TIME) return;
-  isTimeTold = true;
-  playSound("low");
-  announce(t("You have less than {n} seconds left.", { n: SHORT_TIME / 1000 }));
 }
 
 /** The arrow keys step through the moves, except where they mean something else. @param {KeyboardEvent} event */
@@ -493,6 +438,6 @@ document.addEventListener("keydown", onKey);
 onPreferences(update);
 // Clocks run between the server's messages; nothing else changes by itself.
 setInterval(() => {
-  if (table.room?.clock.running) watchTime(/** @type {Table} */ (table));
+  if (table.room?.clock.running) signals.watchTime(/** @type {Table} */ (table));
   if (table.room?.clock.running || table.room?.status === "playing") update();
 }, 500);

@@ -2,7 +2,7 @@
 import { html, nothing } from "../../vendor/lit-html.js";
 import { button } from "../parts.js";
 import { ask } from "../server.js";
-import { announce, prefer, preferences } from "../shell.js";
+import { prefer, preferences } from "../shell.js";
 import { Analyst } from "../study/engine.js";
 import { sideAt, storyWords, turnWords } from "../study/review.js";
 import { errorWords, LEVEL_COUNT, levelName, moveWords, sideWords, t } from "../words.js";
@@ -47,10 +47,7 @@ export class Afterwards {
   #hear(told) {
     if (told.line !== this.line) return;
     if (told.progress) this.progress = told.progress;
-    if (told.turns) {
-      if (!this.review) announce(t("The review is ready."));
-      this.review = told;
-    }
+    if (told.turns) this.review = told;
     if (told.end) this.progress = null;
     this.onChange();
   }
@@ -120,7 +117,7 @@ export class Afterwards {
         ${button(t("Try it yourself"), () => this.#tryAgain(turn), "")}</div></li>`;
     });
     const words = review.story.kind === "off-board" ? offBoardWords(review) : storyWords(named);
-    return html`<p class="story">${words}</p><ul class="plain moments">${moments}</ul>`;
+    return html`<p class="story" role="status">${words}</p><ul class="plain moments">${moments}</ul>`;
   }
 
   /** @param {Turn} turn */
