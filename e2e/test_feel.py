@@ -63,7 +63,8 @@ def test_a_stone_is_a_ghost_until_the_server_has_it(guest: Guest) -> None:
     guest.go(guest.set_up("self", seed=str(CHAIN_SEED)))
     guest.click(CHAIN[0])
     ghost = guest.cell(CHAIN[0])
-    expect(ghost.locator(".ghost .stone.black")).to_be_visible()
+    expect(ghost).to_have_class(re.compile(r"\bghost\b"))
+    expect(ghost.locator(".stone.black")).to_be_visible()
     expect(ghost).to_have_accessible_name(re.compile("your move, on its way"))
     expect(guest.status).to_have_text("Your move is on its way…")
     assert guest.stones() == {}

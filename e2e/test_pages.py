@@ -159,7 +159,7 @@ def test_a_board_is_pasted_as_text(guest: Guest) -> None:
     guest.press("Two players on this screen")
     guest.arrive()
     assert layout_of(guest) == OWN
-    expect(guest.cell("a1")).to_have_accessible_name(re.compile("^a1, mountain, red"))
+    expect(guest.cell("a1")).to_have_accessible_name(re.compile("^a1, red mountain"))
 
 
 def test_text_that_is_no_board_is_refused_in_the_language_of_the_visitor(

@@ -547,7 +547,7 @@ def test_the_page_comes_back_by_itself_after_the_server_was_killed(
     # What is clicked meanwhile is not lost, and not done twice.
     cell = guest.legal()[0]
     guest.click(cell)
-    expect(guest.cell(cell).locator(".ghost .stone.black")).to_be_visible()
+    expect(guest.page.locator(".cell.ghost .stone.black")).to_be_visible()
     expect(guest.page.locator(".waits")).to_have_text(
         "Your move will be sent when the connection is back."
     )

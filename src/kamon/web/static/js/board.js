@@ -355,9 +355,9 @@ export class KamonBoard extends HTMLElement {
     const { edition } = this;
     // A board that screen readers do not see is not for the keyboard either.
     const tabindex = this.ariaHidden === "true" ? nothing : Number(name === this.#cursor) - 1;
-    let content = drawFreeToken(cell.token, edition);
-    if (cell.side) content = drawStone(cell.side, cell.token, edition);
-    else if (cell.ghost) content = svg`<g class="ghost">${drawStone(cell.ghost, cell.token, edition)}</g>`;
+    // A ghost is drawn as a stone, so that it need not be drawn again when the move has arrived.
+    const side = cell.side ?? cell.ghost;
+    const content = side ? drawStone(side, cell.token, edition) : drawFreeToken(cell.token, edition);
     return svg`<g class=${cellClasses(cell, this.playable)} data-cell=${name} role="gridcell" tabindex=${tabindex}
         transform="translate(${drawing.centres[name].join(" ")})"
         aria-label=${cellWords(cell, edition, this.values[name])}

@@ -97,20 +97,28 @@ function onNews({ view, events }) {
   const kinds = events.map((event) => event.kind);
   table.room = view;
   table.received = Date.now();
-  if (kinds.length) [message, notice] = ["", ""];
-  if (before && kinds.includes("moved")) showMove(view);
-  if (before && kinds.includes("ended")) playSound("end");
+  if (kinds.length) [message, notice, table.hint] = ["", "", null];
+  if (before && kinds.length) showNews(before, view, events);
   if (kinds.includes("moved") || view.board.turn !== before?.board.turn) settle();
   if (kinds.some((kind) => CHANGES.includes(kind))) lookAtPresent();
-  if (kinds.length) table.hint = null;
-  if (before) tellOfOthers(before, view, events);
   signals.warnOfThreats(view);
-  // Players follow to the rematch as soon as it is agreed; a game that had one already may be looked at.
-  if (before && !before.next && view.next && view.you.length) location.href = `/game/${view.next}`;
   tell(view, before ? kinds : ["moved", "joined"]);
   update();
   watchEngine(view);
   if (view.status === "over" && view.moves.length) lookBack(view, Boolean(before) && kinds.includes("ended"));
+}
+
+/**
+ * Show what has happened before the visitor's eyes.
+ * @param {RoomView} before @param {RoomView} room @param {import("./types").EventView[]} events
+ */
+function showNews(before, room, events) {
+  const kinds = events.map((event) => event.kind);
+  if (kinds.includes("moved")) showMove(room);
+  if (kinds.includes("ended")) playSound("end");
+  tellOfOthers(before, room, events);
+  // Players follow to the rematch as soon as it is agreed; a game that had one already may be looked at.
+  if (!before.next && room.next && room.you.length) location.href = `/game/${room.next}`;
 }
 
 /** The move that was on its way has arrived, or will not. */
@@ -120,12 +128,18 @@ function settle() {
 
 /** Go back to the present for a new move. @param {RoomView} room */
 function showMove(room) {
-  const isMine = room.board.last === sending;
-  const board = boardIn(root);
-  // One's own stone has been seen and heard already.
-  if (board) board.landed = isMine ? null : room.board.last;
-  if (!isMine) playSound("theirs");
+  // One's own stone has landed already.
+  if (room.board.last !== sending) {
+    land(room.board.last);
+    playSound("theirs");
+  }
   signals.showChain(room);
+}
+
+/** Let the board show how a stone is put down. @param {string | null} cell */
+function land(cell) {
+  const board = boardIn(root);
+  if (board) board.landed = cell;
 }
 
 /**
@@ -231,6 +245,7 @@ function onPlay(cell) {
     return;
   }
   [sending, chosen, table.hint] = [cell, null, null];
+  land(cell);
   playSound("mine");
   if (!connected) announce(waitingWords());
   setTimeout(() => {

@@ -58,7 +58,7 @@ export class Signals {
   }
 }
 
-/** Show a notice outside the page, if the visitor wants it and is elsewhere. @param {string} words @param {string} tag */
+/** Show a notice outside the page, to who wants it and is elsewhere. @param {string} words @param {string} tag */
 export function notify(words, tag) {
   if (!preferences.notices || !document.hidden) return;
   if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
