@@ -190,7 +190,7 @@ def test_little_time_is_told_once(guests: Guests) -> None:
 # --- The end --------------------------------------------------------------------------------
 
 
-TURN = {
+TURN: dict[str, Any] = {
     "before": "win",
     "after": "loss",
     "estimate": None,

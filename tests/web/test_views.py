@@ -4,9 +4,9 @@ from itertools import accumulate
 
 from kamon import Layout
 from kamon.notation import parse_cell
-from kamon.position import Position
+from kamon.position import Position, Side
 from kamon.web.games.clocks import Control
-from kamon.web.games.rooms import Score, Seat, Side, create, set_up
+from kamon.web.games.rooms import Score, Seat, create, set_up
 from kamon.web.games.views import Company, board_view, room_view
 from web_server import CHAIN, CHAIN_SEED
 
