@@ -428,7 +428,7 @@ function drawBoard(shown) {
     {
       board: looking?.board ?? room.board,
       // Where a sentence names cells, the board does too.
-      coordinates: preferences.coordinates || Boolean(hint?.cell || after?.review),
+      coordinates: preferences.coordinates || Boolean(hint?.cell || after?.isTold),
       values: marks(shown),
       ghost: looking ? null : sending,
       chosen: looking ? null : chosen,

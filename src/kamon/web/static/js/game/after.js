@@ -43,6 +43,11 @@ export class Afterwards {
     this.onChange();
   }
 
+  /** Is there something to tell? A mistake that was found stays one; that there was none is known at the end. */
+  get isTold() {
+    return this.review !== null && (!this.progress || this.review.story.kind === "mistake");
+  }
+
   /** @param {any} told */
   #hear(told) {
     if (told.line !== this.line) return;
@@ -89,7 +94,7 @@ export class Afterwards {
 
   panel() {
     return html`${this.#offer()}<section class="decided" aria-label=${t("What decided the game")}>
-      ${this.review ? this.#story(this.review) : nothing}
+      ${this.review && this.isTold ? this.#story(this.review) : nothing}
       ${this.progress ? this.#working(this.progress) : nothing}
       ${this.message ? html`<p class="note">${this.message}</p>` : nothing}
       ${this.review || this.progress ? nothing : this.#question()}</section>`;
