@@ -313,8 +313,8 @@ class Guest:
         return self.page.locator(".ledger .move").all_inner_texts()
 
     def stones(self) -> dict[str, str]:
-        """Tell which cells have a stone or a pawn, and whose."""
-        pieces = self.page.locator(".table .cell :is(.stone, .pawn)").evaluate_all(
+        """Tell which cells have a stone or a pawn, and whose; not those that are on their way."""
+        pieces = self.page.locator(".table .cell:not(.ghost) :is(.stone, .pawn)").evaluate_all(
             "all => all.map(one => [one.closest('.cell').dataset.cell,"
             " one.classList.contains('white') ? 'white' : 'black'])"
         )
@@ -334,7 +334,8 @@ class Guest:
         """Play by a click, and wait until the move is there."""
         expect(self.cell(cell)).to_have_class(re.compile(r"\blegal\b"))
         self.click(cell)
-        expect(self.cell(cell).locator(".stone, .pawn")).to_be_attached()
+        stored = f".table .cell:not(.ghost)[data-cell={cell}]"
+        expect(self.page.locator(stored).locator(".stone, .pawn")).to_be_attached()
 
     def wait_for_turn(self) -> bool:
         """Wait until this guest may play, or the game has ended. Tell whether there is play."""
@@ -404,7 +405,7 @@ def pair(guests: Guests) -> tuple[Guest, Guest]:
     game = black.set_up("friend", seed=str(CHAIN_SEED))
     black.go(game)
     white.go(game)
-    white.press("Sit down and play")
+    white.press("Join the game")
     expect(black.status).to_have_text("Your turn.")
     expect(white.status).to_have_text("Black to play.")
     return black, white

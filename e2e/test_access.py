@@ -96,7 +96,7 @@ def test_a_whole_game_is_played_by_keyboard_alone(guest: Guest) -> None:
 
 
 def test_arrows_lead_in_six_directions_and_stop_at_the_edge(guest: Guest) -> None:
-    guest.start("Two at this screen")
+    guest.start("Two players on this screen")
     tab_to(guest, "[data-cell]")
     assert focused_cell(guest) == "d4"
     for key in STEPS:
@@ -113,7 +113,7 @@ def test_arrows_lead_in_six_directions_and_stop_at_the_edge(guest: Guest) -> Non
 
 
 def test_the_focus_can_be_seen(guest: Guest) -> None:
-    guest.start("Two at this screen")
+    guest.start("Two players on this screen")
     tab_to(guest, "[data-cell]")
     stroke = "cell => getComputedStyle(cell.querySelector('.focus')).stroke"
     assert guest.cell("d4").evaluate(stroke) != "none"
@@ -121,9 +121,9 @@ def test_the_focus_can_be_seen(guest: Guest) -> None:
 
 
 def test_the_first_tab_skips_to_the_game(guest: Guest) -> None:
-    guest.start("Two at this screen")
+    guest.start("Two players on this screen")
     guest.page.keyboard.press("Tab")
-    skip = guest.page.get_by_role("link", name="Skip to the game")
+    skip = guest.page.get_by_role("link", name="Skip to the content")
     expect(skip).to_be_focused()
     expect(skip).to_be_in_viewport()
     guest.page.keyboard.press("Enter")
@@ -138,17 +138,17 @@ def test_what_the_opponent_did_and_what_may_be_played_is_told(pair: tuple[Guest,
     black, white = pair
     black.play(CHAIN[0])
     told = re.compile(
-        r"^Black has played g6: \w+, \w+\. Your turn\. To match: symbol \w+, or colour \w+\. "
-        r"You may play: (\w\d ?)+\.$"
+        r"^Black has played g6: \w+ \w+\. Your turn\. To match: any \w+, or anything \w+\. "
+        r"You may play on: (\w\d ?)+\.$"
     )
     expect(white.live).to_have_text(told)
     assert " ".join(white.legal()) in white.live.inner_text()
     expect(white.cell("g6")).to_have_accessible_name(
-        re.compile(r"^g6, black stone, \w+, \w+, last move$")
+        re.compile(r"^g6, black stone, \w+ \w+, last move$")
     )
     expect(white.cell(CHAIN[1])).to_have_accessible_name(
         re.compile(
-            rf"^{CHAIN[1]}, \w+, \w+, you may play here, then your opponent may play: (\w\d ?)+$"
+            rf"^{CHAIN[1]}, \w+ \w+, you may play here, then your opponent may play on: (\w\d ?)+$"
         )
     )
 
@@ -159,7 +159,7 @@ def test_offers_and_what_becomes_of_them_are_told(pair: tuple[Guest, Guest]) -> 
     black.press("Take back")
     expect(white.page.get_by_role("alert")).to_contain_text("would like to take a move back")
     white.press("Accept")
-    expect(black.live).to_have_text(re.compile(r"Your turn\. Begin on the border"))
+    expect(black.live).to_have_text(re.compile(r"Your turn\. Begin on an edge space"))
 
 
 def test_an_opponent_who_sits_down_is_told(guests: Guests) -> None:
@@ -167,7 +167,7 @@ def test_an_opponent_who_sits_down_is_told(guests: Guests) -> None:
     address = host.start("Invite a friend", side="black")
     expect(host.live).to_contain_text("Waiting for an opponent.")
     friend.go(address)
-    friend.press("Sit down and play")
+    friend.press("Join the game")
     expect(host.live).to_contain_text("Your turn.")
 
 
@@ -261,7 +261,7 @@ def test_stones_land_unless_movement_is_not_wanted(guests: Guests) -> None:
     lively = guests.come(reduced_motion="no-preference")
     calm = guests.come(reduced_motion="reduce")
     for each in (lively, calm):
-        each.start("Two at this screen", seed=CHAIN_SEED)
+        each.start("Two players on this screen", seed=CHAIN_SEED)
         each.play(CHAIN[0])
     stone = ".cell.landed .stone"
     assert lively.page.locator(stone).evaluate(LANDING) == "land"

@@ -87,7 +87,7 @@ def test_a_phone_shows_all_in_the_language_and_nothing_is_too_long(
         PHONE, storage_state=regular.state, locale=language, has_touch=True, is_mobile=True
     )
     guest.go("/")
-    for text in ("Two at this screen", "Invite a friend", "Wait for anyone", "My games"):
+    for text in ("Two players on this screen", "Invite a friend", "Find an opponent", "My games"):
         expect(guest.button(words(text))).to_be_visible()
     guest.wish()
     for level in range(1, STRONGEST + 1):
@@ -102,7 +102,7 @@ def test_a_phone_shows_all_in_the_language_and_nothing_is_too_long(
     guest.go(regular.playing)
     expect(guest.status).to_have_text(words("Your turn."))
     symbol, colour = words(EDITION.symbols[NEED[0]]), words(EDITION.suits[int(NEED[1])])
-    need = words("symbol {symbol}, or colour {colour}", symbol=symbol, colour=colour)
+    need = words("any {symbol}, or anything {colour}", symbol=symbol, colour=colour)
     expect(guest.page.locator(".need strong")).to_have_text(need)
     fits_with_the_board(guest)
     # Ask to confirm, and show the way to another device.
@@ -125,7 +125,7 @@ def test_other_games_fit_a_phone_in_the_wordiest_languages(
         PHONE, storage_state=regular.state, locale=language, has_touch=True, is_mobile=True
     )
     guest.go(regular.over)
-    ended = translate(language, "{winner} wins by linking two opposite sides.")
+    ended = translate(language, "{winner} wins by connecting two opposite edges.")
     ended = ended.format(winner=translate(language, "Black"))
     expect(guest.status).to_have_text(ended)
     expect(guest.live).to_contain_text(ended)

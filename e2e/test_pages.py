@@ -56,13 +56,13 @@ def test_the_edition_of_2007_shows_pawns_and_the_pile_and_2020_shows_stones(gues
     guest.go(guest.set_up("self", CHAIN[:4], seed=str(CHAIN_SEED)))
     expect(guest.page.locator(".table .stone")).to_have_count(4)
     expect(guest.page.locator(".table .pile")).to_have_count(0)
-    expect(guest.page.locator(".need strong")).to_contain_text("symbol ")
+    expect(guest.page.locator(".need strong")).to_contain_text("anything ")
     guest.set(edition="2007")
     for _ in range(2):
         expect(guest.page.locator(".table .pawn")).to_have_count(4)
         expect(guest.page.locator(".table .stone")).to_have_count(0)
         expect(guest.page.locator(".table .pile")).to_be_visible()
-        expect(guest.page.locator(".need strong")).to_contain_text("the sign ")
+        expect(guest.page.locator(".need strong")).to_contain_text("any symbol × ")
         # It is remembered.
         guest.reload()
     guest.play(CHAIN[4])
@@ -91,7 +91,7 @@ def test_the_theme_is_chosen_and_remembered_and_else_that_of_the_system(guests: 
 
 
 def test_the_names_of_the_cells_are_shown_on_request(guest: Guest) -> None:
-    guest.start("Two at this screen")
+    guest.start("Two players on this screen")
     expect(guest.page.locator(".coordinate")).to_have_count(0)
     guest.set(coordinates=True)
     for _ in range(2):
@@ -102,7 +102,7 @@ def test_the_names_of_the_cells_are_shown_on_request(guest: Guest) -> None:
 
 def test_a_stone_is_heard_until_the_sound_is_off(guest: Guest) -> None:
     guest.page.add_init_script(COUNT_SOUNDS)
-    guest.start("Two at this screen", seed=CHAIN_SEED)
+    guest.start("Two players on this screen", seed=CHAIN_SEED)
     guest.play(CHAIN[0])
     heard = guest.page.evaluate("() => window.sounds")
     assert heard > 0
@@ -148,7 +148,7 @@ def test_a_level_of_the_first_version_is_remembered_as_its_like(guest: Guest) ->
 def test_a_number_always_gives_the_same_board(guest: Guest) -> None:
     # The last one is more than JavaScript can count.
     for seed in (7, 2**64 - 1):
-        guest.start("Two at this screen", seed=seed)
+        guest.start("Two players on this screen", seed=seed)
         assert layout_of(guest) == format_layout(Layout.shuffled(seed))
 
 
@@ -157,10 +157,10 @@ def test_a_board_is_pasted_as_text(guest: Guest) -> None:
     guest.wish()
     guest.choose("board", "own")
     guest.page.locator("textarea").fill(f"  {OWN}\n")
-    guest.press("Two at this screen")
+    guest.press("Two players on this screen")
     guest.arrive()
     assert layout_of(guest) == OWN
-    expect(guest.cell("a1")).to_have_accessible_name(re.compile("^a1, mountain, red"))
+    expect(guest.cell("a1")).to_have_accessible_name(re.compile("^a1, red mountain"))
 
 
 def test_text_that_is_no_board_is_refused_in_the_language_of_the_visitor(
@@ -178,15 +178,17 @@ def test_text_that_is_no_board_is_refused_in_the_language_of_the_visitor(
         (f"{OWN}A1", "row-length", {"expected": 4, "row": 7, "found": 5}),
     ):
         text.fill(bad)
-        guest.press(translate("de", "Two at this screen"))
-        expect(guest.alert).to_contain_text(translate("de", "That is not a board of 37 tokens."))
+        guest.press(translate("de", "Two players on this screen"))
+        expect(guest.alert).to_contain_text(
+            translate("de", "These are not the 37 tokens of the game.")
+        )
         reason = translate("de", SENTENCES[defect]).format(**values)
         assert reason != SENTENCES[defect].format(**values)
         expect(guest.alert).to_contain_text(reason)
         # What was written is still there to be mended.
         expect(text).to_have_value(bad)
     text.fill(OWN)
-    guest.press(translate("de", "Two at this screen"))
+    guest.press(translate("de", "Two players on this screen"))
     guest.arrive()
     assert layout_of(guest) == OWN
 
@@ -207,7 +209,7 @@ def test_a_board_is_arranged_by_hand(guest: Guest) -> None:
     board.locator("[data-cell=f7]").click()
     expected = swapped.replace("F3B1C3", "F3F4C3").replace("F4E5", "B1E5")
     expect(text).to_have_value(expected)
-    guest.press("Two at this screen")
+    guest.press("Two players on this screen")
     guest.arrive()
     assert layout_of(guest) == expected
 
@@ -227,7 +229,7 @@ def test_my_games_are_listed_with_their_records(guest: Guest) -> None:
     expected = [
         (waiting, "waiting for an opponent", "waiting · moves: 0 · 3 min + 2 s"),
         (mine, "Computer, level 1 (First steps)", "your turn · moves: 0 · no clock"),
-        (over, "Two at one screen", "Black has won · moves: 15 · no clock"),
+        (over, "Two players, one screen", "Black has won · moves: 15 · no clock"),
     ]
     for place, (path, opponent, state) in enumerate(expected):
         card = cards.nth(place)

@@ -73,19 +73,20 @@ def test_one_click_leads_to_a_game_against_the_computer_that_can_be_played_to_it
         made = len(moves) + 1
     expect(guest.page.locator(".ledger .move.here")).to_have_text(guest.moves()[-1])
     words = guest.status.inner_text()
+    assert words in ("You win!", "You lose.", "A draw.")
+    how = guest.page.locator(".how").inner_text()
     proofs = {
-        "linking": r"Link: \w\d( \w\d)+\.",
-        "loop": r"Ring: \w\d( \w\d)+\. It holds",
-        "link and": "Link: .* Ring: ",
-        "nothing to play": r"No free token matches: symbol \w+, or colour \w+\.",
+        " to ": r"Connection: \w\d( \w\d)+\.",
+        "loop": r"Loop: \w\d( \w\d)+\. Inside:",
+        "cannot play": r"No free token fits. Needed: any \w+, or anything \w+\.",
         "draw": "every token is covered",
     }
-    told = [proof for key, proof in proofs.items() if key in words]
-    assert told, words
-    for proof in told:
+    told = {key: proof for key, proof in proofs.items() if key in how}
+    assert told, how
+    for proof in told.values():
         expect(guest.live).to_contain_text(words)
         expect(guest.live).to_contain_text(re.compile(proof))
-    drawn = {"linking", "loop", "link and"} & {key for key in proofs if key in words}
+    drawn = {" to ", "loop"} & set(told)
     assert bool(guest.page.locator(".board .chain").count()) == bool(drawn)
 
 
@@ -117,17 +118,18 @@ def test_a_move_of_the_computer_alone_is_not_offered_to_be_taken_back(guest: Gue
 
 def test_a_game_is_aborted_before_the_second_move_and_resigned_after_it(guest: Guest) -> None:
     begin_against_computer(guest)
-    guest.press("Abort the game")
+    guest.press("Cancel the game")
     guest.press("No")
     expect(guest.status).to_have_text("Your turn.")
-    sure(guest, "Abort the game")
-    expect(guest.status).to_have_text("The game was aborted.")
+    sure(guest, "Cancel the game")
+    expect(guest.status).to_have_text("The game was cancelled.")
     begin_against_computer(guest)
     move_and_be_answered(guest)
-    expect(guest.button("Abort the game")).to_be_hidden()
+    expect(guest.button("Cancel the game")).to_be_hidden()
     sure(guest, "Resign")
-    expect(guest.status).to_have_text("White wins: Black has resigned.")
-    expect(guest.live).to_contain_text("White wins: Black has resigned.")
+    expect(guest.status).to_have_text("You lose.")
+    expect(guest.page.locator(".how")).to_have_text("White wins: Black has resigned.")
+    expect(guest.live).to_contain_text("You lose. White wins: Black has resigned.")
     assert guest.legal() == []
 
 
@@ -143,7 +145,7 @@ def test_a_rematch_against_the_computer_begins_at_once_with_sides_swapped(guest:
     expect(guest.status).to_have_text("Your turn.")
 
 
-# --- Two at one screen ----------------------------------------------------------------------
+# --- Two players, one screen ----------------------------------------------------------------------
 
 
 class Ending(NamedTuple):
@@ -162,8 +164,8 @@ class Ending(NamedTuple):
 ENDINGS = {
     "chain": Ending(
         *(CHAIN_SEED, CHAIN, "2020"),
-        status="Black wins by linking two opposite sides.",
-        proof="Link: g6 f6 e6 d5 c5 b4 a3.",
+        status="Black wins: yellow to yellow.",
+        proof="Connection: g6 f6 e6 d5 c5 b4 a3.",
         drawn=r"^M(\S+L){6}[^LZ]+$",
         joined=2,
         enclosed=[],
@@ -171,15 +173,15 @@ ENDINGS = {
     "ring": Ending(
         *(RING_SEED, RING, "2007"),
         status="Black wins by closing a loop.",
-        proof="Ring: c4 b3 a3 a4 b5 c5. It holds b4.",
+        proof="Loop: c4 b3 a3 a4 b5 c5. Inside: b4.",
         drawn=r"^M(\S+L){5}[^LZ]+Z$",
         joined=0,
         enclosed=["b4"],
     ),
     "block": Ending(
         *(BLOCK_SEED, BLOCK, "2020"),
-        status="Black wins: White has nothing to play.",
-        proof="No free token matches: symbol fish, or colour ",
+        status="Black wins: White cannot play.",
+        proof="No free token fits. Needed: any fish, or anything ",
         drawn="",
         joined=0,
         enclosed=[],
@@ -195,7 +197,7 @@ def test_the_board_shows_how_a_game_ended(guest: Guest, ending: Ending) -> None:
     expect(guest.status).to_have_text(ending.status)
     expect(guest.live).to_contain_text(ending.status)
     expect(guest.live).to_contain_text(ending.proof)
-    expect(guest.page.locator(".proof")).to_contain_text(ending.proof)
+    expect(guest.page.locator(".proof").last).to_contain_text(ending.proof)
     expect(guest.page.locator(".player.black .crown")).to_have_text("winner")
     guest.sees(ending.moves)
     chains = guest.page.locator(".board .chain:not(.under)")
@@ -211,32 +213,35 @@ def test_the_board_shows_how_a_game_ended(guest: Guest, ending: Ending) -> None:
 
 
 def test_two_play_a_whole_game_at_one_screen(guest: Guest) -> None:
-    guest.start("Two at this screen", seed=CHAIN_SEED)
+    guest.start("Two players on this screen", seed=CHAIN_SEED)
     for ply, cell in enumerate(CHAIN):
         expect(guest.status).to_have_text("White to play." if ply % 2 else "Black to play.")
         guest.play(cell)
-    expect(guest.status).to_have_text("Black wins by linking two opposite sides.")
+    expect(guest.status).to_have_text("Black wins: yellow to yellow.")
 
 
 def test_a_cell_that_cannot_be_played_says_why(guest: Guest) -> None:
-    guest.start("Two at this screen", seed=CHAIN_SEED)
+    guest.start("Two players on this screen", seed=CHAIN_SEED)
     guest.click("a1")
-    expect(guest.alert).to_have_text("Begin on the border, not on a corner.")
-    expect(guest.live).to_have_text("Begin on the border, not on a corner.")
+    expect(guest.alert).to_have_text("Begin on an edge space, but not on a corner.")
+    expect(guest.live).to_have_text("a1: Begin on an edge space, but not on a corner.")
     guest.play(CHAIN[0])
     expect(guest.alert).to_be_hidden()
     guest.click(CHAIN[0])
-    expect(guest.alert).to_have_text("g6 is taken.")
+    expect(guest.alert).to_have_text("There is a stone here already.")
+    expect(guest.live).to_have_text("g6: There is a stone here already.")
     wrong = next(cell for cell in ("d4", "c4", "e4", "c3") if cell not in guest.legal())
     guest.click(wrong)
-    expect(guest.alert).to_contain_text(f"{wrong} cannot be played. You need symbol")
+    # Tokens are named as they look; where they are is told to who does not see the board.
+    expect(guest.alert).to_have_text(re.compile(r"This \w+ \w+ is neither a \w+ nor \w+\."))
+    expect(guest.live).to_have_text(re.compile(rf"{wrong}: This "))
     guest.sees(CHAIN[:1])
 
 
 def test_earlier_positions_can_be_looked_at(guest: Guest) -> None:
     guest.go(guest.set_up("self", CHAIN, seed=str(CHAIN_SEED)))
     guest.page.get_by_role("button", name="One move back").click()
-    expect(guest.status).to_have_text("After 14 placements")
+    expect(guest.status).to_have_text("Stones placed: 14")
     expect(guest.page.locator(".board .chain")).to_have_count(0)
     guest.page.get_by_role("button", name="First position").click()
     expect(guest.status).to_have_text("Before the first move")
@@ -260,7 +265,7 @@ def test_a_late_answer_does_not_replace_a_newer_position(guest: Guest) -> None:
 def test_the_present_stays_when_an_earlier_position_comes_late(guest: Guest) -> None:
     guest.go(guest.set_up("self", CHAIN, seed=str(CHAIN_SEED)))
     guest.press("One move back")
-    expect(guest.status).to_have_text("After 14 placements")
+    expect(guest.status).to_have_text("Stones placed: 14")
     with guest.late("**/positions/0"):
         guest.press("First position")
         guest.press("Now")
@@ -286,8 +291,8 @@ def test_two_play_by_link_while_a_third_watches_and_all_see_the_same(guests: Gue
     black, white, watcher = guests.come(), guests.come(), guests.come()
     address = black.start("Invite a friend", side="black", seed=CHAIN_SEED)
     white.go(address)
-    expect(white.status).to_have_text("This game waits for an opponent.")
-    white.press("Sit down and play")
+    expect(white.status).to_have_text("This game is waiting for an opponent.")
+    white.press("Join the game")
     expect(black.status).to_have_text("Your turn.")
     watcher.go(address)
     expect(watcher.page.locator(".panel .note")).to_have_text("You are watching.")
@@ -303,17 +308,20 @@ def test_two_play_by_link_while_a_third_watches_and_all_see_the_same(guests: Gue
             expect(each.cell(cell)).to_have_accessible_name(re.compile("last move"))
     for each in (black, white, watcher):
         each.sees(CHAIN)
-        expect(each.status).to_have_text("Black wins by linking two opposite sides.")
-        expect(each.live).to_contain_text("Link: g6 f6 e6 d5 c5 b4 a3.")
+        expect(each.live).to_contain_text("Black wins: yellow to yellow.")
+        expect(each.live).to_contain_text("Connection: g6 f6 e6 d5 c5 b4 a3.")
         expect(each.page.locator(".board .chain:not(.under)")).to_have_count(1)
+    expect(black.status).to_have_text("You win!")
+    expect(white.status).to_have_text("You lose.")
+    expect(watcher.status).to_have_text("Black wins: yellow to yellow.")
 
 
 def test_while_waiting_the_address_is_shown_and_drawn_as_a_qr_code(guests: Guests) -> None:
     guest = guests.come(permissions=["clipboard-read", "clipboard-write"])
     address = guest.start("Invite a friend")
     expect(guest.status).to_have_text("Waiting for an opponent.")
-    expect(guest.page.get_by_label("Address of the game")).to_have_value(address)
-    picture = guest.page.get_by_role("img", name="QR code of the address")
+    expect(guest.page.get_by_label("Link to the game")).to_have_value(address)
+    picture = guest.page.get_by_role("img", name="QR code of the link")
     expect(picture).to_be_visible()
     assert picture.evaluate("async image => { await image.decode(); return image.naturalWidth; }")
     guest.press("Copy")
@@ -326,7 +334,7 @@ def test_a_game_that_waits_for_anyone_is_listed_and_joined_from_the_list(guests:
     host.go("/")
     host.wish(side="black")
     host.page.get_by_label("Your name").fill("Berenike")
-    host.press("Wait for anyone")
+    host.press("Find an opponent")
     address = host.arrive()
     host_again = Guest(host.page.context.new_page(), host.address)
     host_again.go("/")
@@ -334,7 +342,7 @@ def test_a_game_that_waits_for_anyone_is_listed_and_joined_from_the_list(guests:
     listed = visitor.page.get_by_role("link", name="Berenike · plays Black · no clock")
     listed.click()
     assert visitor.arrive() == address
-    visitor.press("Sit down and play")
+    visitor.press("Join the game")
     expect(host.status).to_have_text("Your turn.")
     bottom(visitor, "white")
     expect(visitor.page.locator(".player.black .who")).to_have_text("Berenike")
@@ -387,7 +395,7 @@ def test_a_draw_is_offered_declined_offered_again_and_accepted(pair: tuple[Guest
     sure(white, "Offer a draw")
     black.press("Accept")
     for each in pair:
-        expect(each.status).to_have_text("A draw by agreement.")
+        expect(each.status).to_have_text("A draw.")
         expect(each.live).to_contain_text("A draw by agreement.")
 
 
@@ -397,8 +405,8 @@ def test_a_rematch_leads_both_to_the_next_game_with_sides_swapped(
     black, white = pair
     play_out(pair, CHAIN[:2])
     sure(white, "Resign")
-    for each in pair:
-        expect(each.status).to_have_text("Black wins: White has resigned.")
+    for each, status in zip(pair, ("You win!", "You lose."), strict=True):
+        expect(each.status).to_have_text(status)
     old = black.page.url
     black.press("Rematch on this board")
     expect(white.page.locator(".offer")).to_contain_text("Your opponent would like a rematch.")
@@ -414,7 +422,7 @@ def test_a_rematch_leads_both_to_the_next_game_with_sides_swapped(
     expect(black.status).to_have_text("Your turn.")
     # The game before can still be looked at.
     black.go(old)
-    expect(black.status).to_have_text("Black wins: White has resigned.")
+    expect(black.status).to_have_text("You win!")
     expect(black.page.get_by_role("link", name="To the next game")).to_be_visible()
     assert black.page.url == old
 
@@ -423,8 +431,8 @@ def test_a_seat_is_carried_to_another_device_by_a_link_that_works_once(
     guests: Guests, pair: tuple[Guest, Guest], troubles: Troubles
 ) -> None:
     black, white = pair
-    black.page.get_by_text("Play on with another device").click()
-    field = black.page.get_by_label("Address for the other device")
+    black.page.get_by_text("Continue on another device").click()
+    field = black.page.get_by_label("Link for the other device")
     expect(field).to_have_value(re.compile(r"/handover#[\w-]{43}$"))
     expect(black.page.locator(".device img.qr")).to_be_visible()
     device, thief = guests.come(), guests.come()
@@ -432,13 +440,13 @@ def test_a_seat_is_carried_to_another_device_by_a_link_that_works_once(
         each.go(field.input_value())
         # The secret does not stay in the address bar, nor in the history.
         assert each.page.url.endswith("/handover")
-    device.press("Take over the seat")
+    device.press("Continue here")
     assert device.arrive() == white.page.url
     bottom(device, "black")
     device.play(CHAIN[0])
     expect(white.status).to_have_text("Your turn.")
     troubles.expect(REFUSED)
-    thief.press("Take over the seat")
+    thief.press("Continue here")
     expect(thief.alert).to_have_text("This link has been used already, or is too old.")
     # The old device keeps the seat.
     white.play(CHAIN[1])
@@ -535,10 +543,14 @@ def test_the_page_comes_back_by_itself_after_the_server_was_killed(
     assert thinkers
     troubles.expect(AWAY)
     own_server.stop(signal.SIGKILL)
-    expect(guest.alert).to_have_text("The connection is lost. Trying again …")
+    expect(guest.alert).to_have_text("The connection is lost. Trying again…")
     # What is clicked meanwhile is not lost, and not done twice.
     cell = guest.legal()[0]
     guest.click(cell)
+    expect(guest.page.locator(".cell.ghost .stone.black")).to_be_visible()
+    expect(guest.page.locator(".waits")).to_have_text(
+        "Your move will be sent when the connection is back."
+    )
     own_server.start()
     expect(guest.page.locator(".ledger .move")).to_have_count(len(before) + 2)
     expect(guest.alert).to_be_hidden()

@@ -111,17 +111,17 @@ def test_variations_comments_and_the_main_line_are_kept_and_shared(guests: Guest
     expect(owner.page.locator(".said")).to_have_text("Another way <b>to go</b>")
     owner.press("Make it the main line")
     assert tree(owner).startswith(f"1. {CHAIN[0]} d4")
-    owner.page.get_by_text("Keep and share").click()
+    owner.page.get_by_text("Save and share").click()
     owner.page.get_by_label("Title").fill("Mine")
-    owner.press("Keep this study")
+    owner.press("Save this study")
     owner.page.wait_for_url("**/study/*")
     address = owner.page.url
     reader.go(address)
     expect(reader.status).to_have_text("Mine")
     expect(reader.page.locator(".said")).to_have_text("Another way <b>to go</b>")
     # Somebody else's study cannot be changed, but copied.
-    reader.page.get_by_text("Keep and share").click()
-    reader.press("Keep a copy of my own")
+    reader.page.get_by_text("Save and share").click()
+    reader.press("Save my own copy")
     reader.page.wait_for_function("before => location.href !== before", arg=address)
     owner.reload()
     assert tree(owner).startswith(f"1. {CHAIN[0]} d4")
@@ -139,15 +139,15 @@ def test_a_draft_is_not_lost_by_a_reload(guest: Guest) -> None:
 
 def test_changes_to_a_kept_study_are_not_lost_and_it_is_found_again(guest: Guest) -> None:
     open_line(guest, f"{BOARD} {CHAIN[0]}")
-    guest.page.get_by_text("Keep and share").click()
+    guest.page.get_by_text("Save and share").click()
     guest.page.get_by_label("Title").fill("Openings")
-    guest.press("Keep this study")
+    guest.press("Save this study")
     guest.page.wait_for_url("**/study/*")
     guest.cell(CHAIN[1]).click()
     expect(guest.page.locator(".tree")).to_contain_text(CHAIN[1])
     guest.page.reload()
     expect(guest.page.locator(".tree")).to_contain_text(CHAIN[1])
-    guest.page.get_by_text("Keep and share").click()
+    guest.page.get_by_text("Save and share").click()
     expect(guest.page.get_by_text("not saved yet")).to_be_visible()
     guest.press("Save")
     expect(guest.page.get_by_text("not saved yet")).to_have_count(0)
@@ -163,15 +163,15 @@ def test_whoever_opens_another_position_can_go_back_to_the_study_before(guest: G
     guest.page.locator("#pasted").fill(f"{BOARD} {' '.join(CHAIN[:3])}")
     guest.press("Open")
     expect(guest.page.locator(".tree")).to_contain_text(CHAIN[2])
-    guest.press("Back to the study before")
+    guest.press("Back to the previous study")
     expect(guest.page.locator(".tree")).to_have_text(re.compile(rf"^\s*1\. {cell}\s*$"))
 
 
 def test_keeping_one_study_does_not_lose_the_draft_of_another(guest: Guest) -> None:
     cell = begin_study(guest)
     open_line(guest, f"{BOARD} {CHAIN[0]}")
-    guest.page.get_by_text("Keep and share").click()
-    guest.press("Keep this study")
+    guest.page.get_by_text("Save and share").click()
+    guest.press("Save this study")
     guest.page.wait_for_url("**/study/*")
     guest.go("/study")
     expect(guest.page.locator(".tree")).to_have_text(re.compile(rf"^\s*1\. {cell}\s*$"))
@@ -201,15 +201,15 @@ def test_a_finished_game_is_reviewed_and_the_better_move_played(guest: Guest, au
     assert found, text
     points.first.get_by_role("button", name="Show the better line").click()
     expect(guest.page.locator(".variation").first).to_contain_text(found[2])
-    guest.press("Write the review into the record")
+    guest.press("Add the review to the game")
     expect(guest.page.locator(".tree")).to_contain_text("??")
     with guest.page.expect_download() as saved:
-        guest.page.get_by_text("Keep and share").click()
+        guest.page.get_by_text("Save and share").click()
         guest.press("Save as PGN")
     record = parse_record(Path(saved.value.path()).read_text())
     assert len(record.main_line()) == len(moves)
     assert any(node.comment for node in record.main_line())
-    points.first.get_by_role("button", name="Play it against the computer").click()
+    points.first.get_by_role("button", name="Try it against the computer").click()
     guest.arrive()
     expect(guest.page.locator(".table .stone").first).to_be_visible()
 
@@ -262,7 +262,7 @@ def test_every_claim_of_a_review_is_true_by_the_solver(guest: Guest) -> None:
 )
 def test_pictures_and_films_are_taken_away(guest: Guest, what: str, signature: bytes) -> None:
     open_line(guest, f"{BOARD} {' '.join(CHAIN[:4])}")
-    guest.page.get_by_text("Keep and share").click()
+    guest.page.get_by_text("Save and share").click()
     with guest.page.expect_download(timeout=LONG) as saved:
         guest.press(what)
     assert Path(saved.value.path()).read_bytes().startswith(signature)
@@ -305,7 +305,7 @@ def test_a_position_is_arranged_by_hand(guest: Guest, troubles: Troubles) -> Non
     guest.cell("b1").click()
     guest.cell("c3").click()
     guest.cell("c3").click()
-    expect(guest.page.get_by_label("Played last")).to_have_value("c3")
+    expect(guest.page.get_by_label("Last move")).to_have_value("c3")
     guest.press("Study this position")
     expect(guest.status).to_have_text("Black to play.")
     expect(guest.page.locator(".table .stone")).to_have_count(2)
@@ -347,7 +347,7 @@ def test_axe_finds_nothing_and_a_phone_shows_the_board(
     open_line(guest, line_of("ply20.txt"))
     expect(guest.page.locator(".verdict")).to_be_visible(timeout=LONG)
     expect(guest.page.locator(".board")).to_be_in_viewport(ratio=1)
-    guest.page.get_by_text("Keep and share").click()
+    guest.page.get_by_text("Save and share").click()
     guest.page.get_by_text("Open another position").click()
     assert audit(guest.page) == []
     assert guest.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]

@@ -7,10 +7,20 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from babel.messages.catalog import Message
+from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
-from kamon.i18n import DEFAULT, FOLDER, LANGUAGES, accepted, catalogue, negotiate, translate
+from kamon.i18n import (
+    DEFAULT,
+    FOLDER,
+    LANGUAGES,
+    NO_BREAK_SPACE,
+    accepted,
+    catalogue,
+    locate,
+    negotiate,
+    translate,
+)
 
 TOOL = Path(__file__).parents[1] / "tools" / "words.py"
 TRANSLATED = [language for language in LANGUAGES if language != DEFAULT]
@@ -35,18 +45,30 @@ def used() -> frozenset[str]:
 
 @cache
 def entries(language: str) -> dict[str, Message]:
-    with (FOLDER / f"{language}.po").open("rb") as stream:
-        return {str(entry.id): entry for entry in read_po(stream, locale=language) if entry.id}
+    """Return the texts of a catalogue that count nothing."""
+    return {str(entry.id): entry for entry in read(language) if entry.id and not entry.pluralizable}
 
 
-def test_there_are_eight_catalogues_and_english_needs_none() -> None:
-    assert len(TRANSLATED) == 8
+@cache
+def counted(language: str) -> dict[str, Message]:
+    """Return the texts that count something, by their English singular."""
+    return {entry.id[0]: entry for entry in read(language) if entry.id and entry.pluralizable}
+
+
+@cache
+def read(language: str) -> Catalog:
+    with locate(language).open("rb") as stream:
+        return read_po(stream, locale=language.replace("-", "_"))
+
+
+def test_there_are_nine_catalogues_and_english_needs_none() -> None:
+    assert len(TRANSLATED) == 9
     assert sorted(path.stem for path in FOLDER.glob("*.po")) == sorted(TRANSLATED)
 
 
 def test_many_texts_are_in_use() -> None:
     assert len(used()) > 150
-    assert {"Play against the computer", "Skip to the game", "butterfly", "Oracle"} <= used()
+    assert {"Play against the computer", "Skip to the content", "butterfly", "Oracle"} <= used()
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
@@ -89,6 +111,37 @@ def test_translations_begin_and_end_as_the_text_does(language: str) -> None:
     assert differing == {}
 
 
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_text_that_counts_has_all_forms_of_the_language(language: str) -> None:
+    words = tool().counted_words()
+    assert words.keys() == counted(language).keys()
+    for one, entry in counted(language).items():
+        assert entry.id[1] == words[one][0]
+        assert len(entry.string) == read(language).num_plurals
+        for form in entry.string:
+            assert sorted(PLACEHOLDER.findall(form)) == sorted(PLACEHOLDER.findall(entry.id[1]))
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_catalogue_says_what_it_is(language: str) -> None:
+    headers = dict(read(language).mime_headers)
+    assert headers["Language"] == language.replace("-", "_")
+    assert headers["Plural-Forms"].startswith("nplurals=")
+
+
+def test_the_forms_of_a_text_that_counts_reach_the_page() -> None:
+    assert catalogue("cs")["{n} day"] == ["{n} den", "{n} dny", "{n} dní"]
+    assert translate("cs", "{n} day") == "{n} day"
+
+
+@pytest.mark.parametrize("language", ["cs", "pl"])
+def test_no_line_ends_with_a_word_of_one_letter(language: str) -> None:
+    alone = re.compile(r"(?:^|\s)[kvszouaiw] ", re.IGNORECASE)
+    texts = [text for text in catalogue(language).values() if isinstance(text, str)]
+    assert [text for text in texts if alone.search(text)] == []
+    assert any(NO_BREAK_SPACE in text for text in texts)
+
+
 def test_a_catalogue_is_read_and_english_is_what_is_left() -> None:
     assert catalogue(DEFAULT) == {}
     assert catalogue("de")["Settings"] == translate("de", "Settings") == "Einstellungen"
@@ -101,7 +154,10 @@ def test_a_catalogue_is_read_and_english_is_what_is_left() -> None:
     [
         ("", "en"),
         ("de-AT,de;q=0.9,en;q=0.8", "de"),
-        ("ja, pt-BR;q=0.5", "pt"),
+        ("ja, pt-BR;q=0.5", "pt-BR"),
+        ("pt-PT", "pt"),
+        ("pt", "pt"),
+        ("de; q=0.9, fr; q=0.1", "de"),
         ("en;q=0.1, cs;q=0.2", "cs"),
         ("fr;q=0, it", "it"),
         ("fr;q=much, nl;q=0.3", "nl"),

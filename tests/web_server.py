@@ -73,7 +73,7 @@ class Server:
     """A server that can be started, ended and killed; all its lives share one database."""
 
     # We are the proxy: every client has an address, and so budgets, of its own.
-    OPTIONS: Final = ("--trusted-proxy", "127.0.0.1")
+    OPTIONS: Final = ("--trusted-proxy", "127.0.0.1", "--moment", "0")
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder

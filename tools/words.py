@@ -6,20 +6,25 @@ tests use the same list of words.
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
+from kamon import __version__
 from kamon.editions import EDITIONS
 from kamon.engine.strengths import STRENGTHS
 from kamon.errors import SENTENCES
-from kamon.i18n import DEFAULT, FOLDER, LANGUAGES
+from kamon.i18n import DEFAULT, FOLDER, LANGUAGES, locate
 from kamon.web.errors import ERRORS
 from kamon.web.learn.lessons import LESSONS, REASONS
 
 WEB = FOLDER.parent / "web"
+FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 _SCRIPT = re.compile(r'\bt\(\s*"((?:[^"\\]|\\.)*)"')
+# A text that counts: the English singular and plural.
+_COUNTED = re.compile(r'\btn\(\s*"((?:[^"\\]|\\.)*)",\s*"((?:[^"\\]|\\.)*)"')
 _TEMPLATE = re.compile(r"\b_\('((?:[^'\\]|\\.)*)'\)")
 _PYTHON = re.compile(r'\btranslate\(\s*\w+,\s*"((?:[^"\\]|\\.)*)"')
 
@@ -64,29 +69,56 @@ def _words_in_tables() -> Iterator[tuple[str, str]]:
         yield sentence, f"the defect {code}"
 
 
+def counted_words() -> dict[str, tuple[str, list[str]]]:
+    """Return every text that counts something: singular to plural and the files that show it."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for path in sorted(WEB.glob("static/js/**/*.js")):
+        for one, many in _COUNTED.findall(path.read_text(encoding="utf-8")):
+            found.setdefault(one, (many, []))[1].append(path.name)
+    return found
+
+
 def bring_up_to_date(path: Path, language: str) -> None:
     """Rewrite one catalogue with exactly the words in use."""
-    old = Catalog(locale=language)
+    locale = language.replace("-", "_")
+    old = Catalog(locale=locale)
     if path.exists():
         with path.open("rb") as stream:
-            old = read_po(stream, locale=language)
-    new = Catalog(locale=language, project="kamon", charset="utf-8", fuzzy=False)
+            old = read_po(stream, locale=locale)
+    new = Catalog(
+        locale=locale,
+        project="Kamon",
+        version=__version__,
+        header_comment=f"# Kamon in {LANGUAGES[language]}. `make words` keeps it complete.",
+        charset="utf-8",
+        fuzzy=False,
+        # Times and names would make every run a change.
+        creation_date=FIRST_DAY,
+        revision_date=FIRST_DAY,
+        last_translator="the translators of Kamon",
+        language_team="Kamon",
+        msgid_bugs_address="CONTRIBUTING.md",
+    )
     for text, places in used_words().items():
         known = old.get(text)
-        comments = [f"in {', '.join(sorted(set(places)))}"]
-        new.add(text, known.string if known else "", auto_comments=comments)
+        new.add(text, known.string if known else "", auto_comments=[_places(places)])
+    for one, (many, places) in counted_words().items():
+        known = old.get(one)
+        forms = known.string if known and known.pluralizable else ("",) * new.num_plurals
+        new.add((one, many), forms, auto_comments=[_places(places)])
     with path.open("wb") as stream:
-        stream.write(
-            f"# Kamon in {LANGUAGES[language]}. `make words` keeps it complete.\n\n".encode()
-        )
-        write_po(stream, new, width=100, omit_header=True)
+        write_po(stream, new, width=100)
+
+
+def _places(places: list[str]) -> str:
+    return f"in {', '.join(sorted(set(places)))}"
 
 
 def main() -> None:
     """Update all catalogues."""
     for language in LANGUAGES:
         if language != DEFAULT:
-            bring_up_to_date(FOLDER / f"{language}.po", language)
+            bring_up_to_date(locate(language), language)
 
 
 if __name__ == "__main__":

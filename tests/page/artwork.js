@@ -6,21 +6,21 @@ export default {
     2020: {
       symbols: { A: "butterfly", B: "fish" },
       suits: { 1: "red", 2: "blue" },
-      edges: { green: "", blue: "", yellow: "" },
+      edges: { green: "green", blue: "blue", yellow: "yellow" },
       lifts: false,
     },
     2007: {
       symbols: { A: "eye", B: "cup" },
       suits: { 1: "1", 2: "2" },
-      edges: { green: "", blue: "", yellow: "" },
+      edges: { green: "snake", blue: "ibis", yellow: "frog" },
       lifts: true,
     },
   },
   levels: ["First steps", "Oracle"],
   descriptions: ["Plays at random.", "Plays perfectly."],
   errors: {
-    "bad-layout": "That is not a board of 37 tokens.",
-    "too-many": "Too much at once. Try again in {seconds} seconds.",
+    "bad-layout": "These are not the 37 tokens of the game.",
+    "too-many": "Too many requests. Try again in {seconds} s.",
   },
   defects: { "missing-tokens": "missing: {tokens}", "waiting-side-won": "{side} holds a win" },
 };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { Draft, draftBefore, draftOf } from "../../src/kamon/web/static/js/study/drafts.js";
-import { Analyst, bestMoves, countWords, marksOf, verdictWords } from "../../src/kamon/web/static/js/study/engine.js";
+import { Analyst, bestMoves, marksOf, verdictWords } from "../../src/kamon/web/static/js/study/engine.js";
 import { emptyStudy } from "../../src/kamon/web/static/js/study/tree.js";
 import { FakeSocket, fakeBrowser, newest, realBrowser } from "./fake_socket.js";
 
@@ -141,9 +141,5 @@ describe("values", () => {
     assert.equal(verdictWords({ value: "loss", moves: [] }, "black"), "White wins with best play.");
     assert.equal(verdictWords({ value: "draw", moves: [] }, "black"), "A draw with best play.");
     assert.equal(verdictWords({ value: null, moves: [] }, "black"), "Not proven yet.");
-  });
-
-  it("large numbers are short", () => {
-    assert.deepEqual([0, 1499, 999_000, 2_340_000].map(countWords), ["0 k", "1 k", "999 k", "2.3 M"]);
   });
 });

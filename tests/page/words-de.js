@@ -1,2 +1,2 @@
 // Stands in for the German texts that the server writes.
-export default { "{n} days": "{n} Tage", butterfly: "Schmetterling", red: "rot" };
+export default { "{n} day": ["{n} Tag", "{n} Tage"], butterfly: "Schmetterling", red: "rot" };

@@ -27,9 +27,24 @@ describe("t", () => {
   it("a page in another language has its words, and English where one is missing", async () => {
     globalThis.document = { documentElement: { lang: "de" } };
     const german = await import("../../src/kamon/web/static/js/words.js?german");
-    assert.equal(german.t("{n} days", { n: 3 }), "3 Tage");
-    assert.equal(german.tokenWords("A1", "2020"), "Schmetterling, rot");
+    assert.equal(german.tn("{n} day", "{n} days", 3), "3 Tage");
+    assert.equal(german.tn("{n} day", "{n} days", 1), "1 Tag");
+    assert.equal(german.t("butterfly"), "Schmetterling");
     assert.equal(german.t("Your turn."), "Your turn.");
+  });
+});
+
+describe("numbers", () => {
+  it("counted texts have a singular and a plural", () => {
+    assert.equal(words.tn("{n} day", "{n} days", 1), "1 day");
+    assert.equal(words.tn("{n} day", "{n} days", 1200), "1,200 days");
+  });
+
+  it("large numbers are short, and written as the language does", async () => {
+    assert.deepEqual([0, 1499, 999_000, 2_340_000].map(words.roughNumberWords), ["0", "1.5K", "999K", "2.3M"]);
+    globalThis.document = { documentElement: { lang: "de" } };
+    const german = await import("../../src/kamon/web/static/js/words.js?german");
+    assert.match(german.roughNumberWords(2_340_000), /^2,3/u);
   });
 });
 
@@ -50,19 +65,19 @@ describe("times", () => {
   for (const [control, shown] of [
     ["-", "no clock"],
     ["180+2", "3 min + 2 s"],
-    ["1/86400", "one day a move"],
-    ["1/604800", "7 days a move"],
+    ["1/86400", "1 day per move"],
+    ["1/604800", "7 days per move"],
   ])
     it(`${control} is ${shown}`, () => assert.equal(words.controlWords(control), shown));
 });
 
 describe("tokens", () => {
   it("by symbol and colour in 2020, by sign and number in 2007", () => {
-    assert.equal(words.tokenWords("B2", "2020"), "fish, blue");
+    assert.equal(words.tokenWords("B2", "2020"), "blue fish");
     assert.equal(words.tokenWords("B2", "2007"), "cup × 2");
     assert.equal(words.tokenWords("--", "2020"), "neutral");
-    assert.equal(words.needWords("A1", "2020"), "symbol butterfly, or colour red");
-    assert.equal(words.needWords("A1", "2007"), "the sign eye, or any sign × 1");
+    assert.equal(words.needWords("A1", "2020"), "any butterfly, or anything red");
+    assert.equal(words.needWords("A1", "2007"), "any eye, or any symbol × 1");
   });
 });
 
@@ -79,7 +94,7 @@ describe("results", () => {
     const board = stillBoard({ tokens: ALL_TOKENS });
     assert.equal(words.boardWords({ ...board, turn: "white" }), "White to play.");
     const outcome = { winner: "white", by: ["connection", "loop"], links: [], ring: [], enclosed: [], needed: null };
-    assert.equal(words.boardWords({ ...board, outcome }), "White wins by a link and a loop at once.");
+    assert.equal(words.boardWords({ ...board, outcome }), "White wins with a connection and a loop at once.");
   });
 
   it("the cells that prove a win are named", () => {
@@ -91,7 +106,7 @@ describe("results", () => {
     };
     assert.equal(
       words.proofWords({ outcome }, "2020"),
-      "Link: a1 a2. Ring: c3 c4. It holds d4. No free token matches: symbol butterfly, or colour red.",
+      "Connection: a1 a2. Loop: c3 c4. Inside: d4. No free token fits. Needed: any butterfly, or anything red.",
     );
     assert.equal(words.proofWords({ outcome: null }, "2020"), "");
   });
@@ -107,15 +122,49 @@ describe("a game", () => {
   });
 
   it("the status says whose turn it is, or how it ended", () => {
-    assert.equal(words.statusWords(room(), false), "Your turn.");
-    assert.equal(words.statusWords(room({ you: ["white"] }), false), "Black to play.");
+    assert.equal(words.statusWords(room(), "2020", false), "Your turn.");
+    assert.equal(words.statusWords(room({ you: ["white"] }), "2020", false), "Black to play.");
     const computer = { kind: "computer", name: "", level: 1 };
     const waiting = room({ you: ["white"], seats: { black: computer, white: computer } });
-    assert.equal(words.statusWords(waiting, false), "The computer is thinking …");
-    assert.match(words.statusWords(waiting, true), /being prepared/u);
-    assert.equal(words.statusWords(room({ status: "aborted" }), false), "The game was aborted.");
+    assert.equal(words.statusWords(waiting, "2020", false), "The computer is thinking…");
+    assert.match(words.statusWords(waiting, "2020", true), /getting the computer player ready/u);
+    assert.equal(words.statusWords(room({ status: "aborted" }), "2020", false), "The game was cancelled.");
     const over = room({ status: "over", result: { winner: "black", by: "time" } });
-    assert.equal(words.statusWords(over, false), "Black wins: White has run out of time.");
+    assert.equal(words.statusWords(over, "2020", false), "You win!");
+  });
+
+  it("a player is told what the end means for them, and others who has won and how", () => {
+    const link = (colour) => ({ colour, chain: ["a1", "b1"] });
+    const ended = (you, links, ring = []) =>
+      room({
+        you,
+        status: "over",
+        result: { winner: "white", by: "connection" },
+        board: { ...room().board, outcome: { winner: "white", by: [], links, ring, enclosed: [], needed: null } },
+      });
+    const yellow = [link("yellow")];
+    assert.equal(words.headlineWords(ended(["white"], yellow), "2020"), "You win!");
+    assert.equal(words.headlineWords(ended(["black"], yellow), "2020"), "You lose.");
+    for (const you of [[], ["black", "white"]])
+      assert.equal(words.headlineWords(ended(you, yellow), "2020"), "White wins: yellow to yellow.");
+    assert.equal(words.resultWords(ended([], yellow), "2007"), "White wins: frog to frog.");
+    assert.equal(
+      words.resultWords(ended([], [link("green"), link("blue")], ["a1"]), "2020"),
+      "White wins: green to green and blue to blue, and a loop.",
+    );
+    const agreed = room({ status: "over", result: { winner: null, by: "agreement" } });
+    assert.equal(words.headlineWords(agreed, "2020"), "A draw.");
+    assert.equal(words.resultWords(agreed, "2020"), "A draw by agreement.");
+    assert.equal(words.headlineWords(room(), "2020"), "");
+  });
+
+  it("the score of a series is told from one side", () => {
+    assert.equal(words.scoreWords({ black: 2, white: 1, draws: 0 }, "white"), "1 – 2");
+    assert.equal(words.scoreWords({ black: 2, white: 1, draws: 1 }, "black"), "2 – 1 (1 draw)");
+  });
+
+  it("each offer that is declined has its own words", () => {
+    assert.equal(new Set(["draw", "takeback", "rematch"].map(words.declinedWords)).size, 3);
   });
 
   it("a move is told with its token and with what may be played", () => {
@@ -123,7 +172,7 @@ describe("a game", () => {
     const news = words.newsWords(room({ board, moves: ["b1", "d4"] }), ["moved"], "2020", false);
     assert.equal(
       news,
-      "White has played d4: butterfly, red. Your turn. To match: symbol butterfly, or colour red. You may play: b1 c1.",
+      "White has played d4: red butterfly. Your turn. To match: any butterfly, or anything red. You may play on: b1 c1.",
     );
   });
 
@@ -133,23 +182,27 @@ describe("a game", () => {
 
   it("a refusal gives the reason", () => {
     const board = stillBoard({ tokens: ALL_TOKENS, stones: `x${".".repeat(36)}` });
-    assert.equal(words.refusalWords(board, "a1", "2020"), "a1 is taken.");
-    assert.equal(words.refusalWords(board, "g7", "2020"), "Nobody may play on the neutral cell.");
-    assert.equal(words.refusalWords(board, "b1", "2020"), "Begin on the border, not on a corner.");
-    assert.match(words.refusalWords({ ...board, need: "A1" }, "d4", "2020"), /^d4 cannot be played. You need symbol/u);
+    assert.equal(words.refusalWords(board, "a1", "2020"), "There is a stone here already.");
+    assert.equal(words.refusalWords(board, "g7", "2020"), "Nobody may play on the neutral space.");
+    assert.equal(words.refusalWords(board, "b1", "2020"), "Begin on an edge space, but not on a corner.");
+    const tokens = ALL_TOKENS.map(() => "B2");
+    const wrong = { ...board, tokens, need: "A1" };
+    assert.equal(words.refusalWords(wrong, "d4", "2020"), "This blue fish is neither a butterfly nor red.");
+    assert.equal(words.refusalWords(wrong, "d4", "2007"), "This is cup × 2. You need: any eye, or any symbol × 1.");
+    assert.equal(words.moveWords(wrong, "d4", "2020"), "the blue fish on d4");
   });
 });
 
 describe("errors", () => {
   it("a code has its sentence, with the values that the server sends", () => {
     const error = { code: "too-many", values: { seconds: 9 } };
-    assert.equal(words.errorWords(error), "Too much at once. Try again in 9 seconds.");
+    assert.equal(words.errorWords(error), "Too many requests. Try again in 9 s.");
   });
 
   it("what is wrong with a text follows, with its place and the names of the sides", () => {
     const missing = { code: "missing-tokens", values: { tokens: "A1" } };
     const error = { code: "bad-layout", defects: [missing], column: 3 };
-    assert.equal(words.errorWords(error), "That is not a board of 37 tokens. (column 3: missing: A1)");
+    assert.equal(words.errorWords(error), "These are not the 37 tokens of the game. (column 3: missing: A1)");
     const won = { code: "waiting-side-won", values: { side: "black" } };
     assert.equal(words.defectWords({ defects: [won] }), "Black holds a win");
     assert.equal(

@@ -32,11 +32,13 @@ from kamon.web.games.rooms import (
     Command,
     Event,
     Room,
+    Score,
     Seat,
     allowed,
     claim_wait,
     create,
     decide,
+    next_game,
     set_up,
     step,
 )
@@ -458,6 +460,35 @@ def test_there_is_a_rematch_after_an_aborted_game_too() -> None:
     play.tell("abort", BLACK)
     play.tell("offer", BLACK, what="rematch", next_id="ba9876543210")
     assert play.room.next_id == "ba9876543210"
+
+
+def next_of(play: Play) -> Room:
+    return create("ba9876543210", [next_game(play.room, play.events, "new", play.room.layout, 0)])
+
+
+def test_a_series_of_rematches_has_a_score_that_follows_the_players() -> None:
+    play = Play()
+    play.tell("resign", BLACK)
+    # Of one game alone there is no score.
+    assert play.room.score is None
+    play.room = next_of(play)
+    assert play.room.score == Score(black=1)
+    # Who has lost the first game sits on White now, and wins.
+    play.tell("resign", BLACK)
+    assert play.room.score == Score(black=1, white=1)
+    play.room = next_of(play)
+    play.tell("offer", BLACK, what="draw")
+    play.tell("accept", WHITE, what="draw")
+    assert play.room.score == Score(1, 1, 1)
+    play.room = next_of(play)
+    play.tell("abort", BLACK)
+    assert next_of(play).score == Score(1, 1, 1)
+
+
+def test_a_game_that_was_cancelled_begins_no_series() -> None:
+    play = Play()
+    play.tell("abort", BLACK)
+    assert next_of(play).score is None
 
 
 # --- As a record ----------------------------------------------------------------------------

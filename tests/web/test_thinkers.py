@@ -137,6 +137,21 @@ async def test_a_thought_about_a_board_that_was_taken_back_is_dropped(
         await until(lambda: len(table.room.moves) == 2)
 
 
+async def test_an_answer_takes_a_moment_in_which_the_worker_serves_others(
+    desk: Desk, brain: Brain
+) -> None:
+    async with Thinkers(desk, 1, moment=0.3) as thinkers:
+        tables = [await new(desk), await new(desk)]
+        begun = time.monotonic()
+        for table in tables:
+            await move(desk, table)
+        await until(lambda: len(brain.asked) == 2 and not thinkers.busy)
+        assert [len(table.room.moves) for table in tables] == [1, 1]
+        await until(lambda: all(len(table.room.moves) == 2 for table in tables))
+        assert 0.3 <= time.monotonic() - begun < 0.6
+        await settled(thinkers)
+
+
 async def test_nobody_thinks_about_a_game_that_ended_in_the_queue(desk: Desk, brain: Brain) -> None:
     brain.free.clear()
     async with Thinkers(desk, 1) as thinkers:

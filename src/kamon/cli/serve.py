@@ -53,6 +53,10 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         int | None,
         typer.Option(min=1, help="Clear games and studies not changed for so long."),
     ] = None,
+    moment: Annotated[
+        float,
+        typer.Option(min=0, max=10, help="Seconds that the computer takes for a move at least."),
+    ] = 0.6,
     copy_to: Annotated[
         Path | None,
         typer.Option(help="Write a copy of the database to a new file, and leave.", dir_okay=False),
@@ -96,6 +100,7 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         keep_days=keep_days,
         metrics_host=metrics_host,
         metrics_port=metrics_port,
+        moment=moment,
     )
     if copy_to is not None:
         _copy(settings.database, copy_to)

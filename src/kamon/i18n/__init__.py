@@ -1,15 +1,15 @@
-"""Nine languages: gettext catalogues, read once and handed to templates and to the page.
+"""Ten languages: gettext catalogues, read once and handed to templates and to the page.
 
 The English text is the key. A catalogue lies in ``LANGUAGE.po`` beside this file; English needs
 none.
 """
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from babel.core import negotiate_locale
 from babel.messages.pofile import read_po
 
 FOLDER: Final = Path(__file__).parent
@@ -21,32 +21,64 @@ LANGUAGES: Final = {
     "nl": "Nederlands",
     "it": "Italiano",
     "es": "Español",
-    "pt": "Português",
+    "pt-BR": "Português (Brasil)",
+    "pt": "Português (Portugal)",
     "pl": "Polski",
     "cs": "Čeština",
 }
 DEFAULT: Final = "en"
 
+# In Czech and Polish no line ends with a word of one letter.
+_ONE_LETTER: Final = re.compile(r"(?<![^\s(„])([kvszouaiwKVSZOUAIW]) ")
+_NO_LONELY_LETTERS: Final = frozenset({"cs", "pl"})
+NO_BREAK_SPACE: Final = "\u00a0"
+
 
 @lru_cache(maxsize=len(LANGUAGES))
-def catalogue(language: str) -> dict[str, str]:
-    """Return the translations of a language, English text to theirs."""
+def catalogue(language: str) -> dict[str, str | list[str]]:
+    """Return the translations of a language, English text to theirs.
+
+    A text that counts something has several: one for each form that the language has, in the
+    order of gettext. Its key is the English singular.
+    """
     if language == DEFAULT:
         return {}
-    with (FOLDER / f"{language}.po").open("rb") as stream:
-        entries = read_po(stream, locale=language)
-    return {str(entry.id): str(entry.string) for entry in entries if entry.id and entry.string}
+    with locate(language).open("rb") as stream:
+        entries = read_po(stream, locale=language.replace("-", "_"))
+    found: dict[str, str | list[str]] = {}
+    for entry in entries:
+        if entry.id and entry.pluralizable:
+            found[entry.id[0]] = [_typeset(language, form) for form in entry.string]
+        elif entry.id and entry.string:
+            found[str(entry.id)] = _typeset(language, str(entry.string))
+    return found
+
+
+def locate(language: str) -> Path:
+    """Return the file of a catalogue."""
+    return FOLDER / f"{language}.po"
+
+
+def _typeset(language: str, text: str) -> str:
+    if language in _NO_LONELY_LETTERS:
+        return _ONE_LETTER.sub(rf"\1{NO_BREAK_SPACE}", text)
+    return text
 
 
 def translate(language: str, text: str) -> str:
     """Say a text in a language; in English where it has no translation."""
-    return catalogue(language).get(text, text)
+    found = catalogue(language).get(text, text)
+    return found if isinstance(found, str) else text
 
 
 def negotiate(wanted: Iterable[str]) -> str:
-    """Choose the first language wanted that there is."""
-    languages = [tag.split("-")[0].split("_")[0].lower() for tag in wanted]
-    return negotiate_locale(languages, list(LANGUAGES)) or DEFAULT
+    """Choose the first language wanted that there is; a region that we lack is passed over."""
+    known = {language.lower(): language for language in LANGUAGES}
+    for tag in wanted:
+        plain = tag.replace("_", "-").lower()
+        if found := known.get(plain) or known.get(plain.partition("-")[0]):
+            return found
+    return DEFAULT
 
 
 def accepted(header: str) -> list[str]:

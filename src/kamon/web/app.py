@@ -106,7 +106,7 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
     studio = Studio()
     async with (
         Desk(games, writer, now, health).running(away) as desk,
-        Thinkers(desk, settings.workers, health, metrics) as thinkers,
+        Thinkers(desk, settings.workers, health, metrics, moment=settings.moment) as thinkers,
         Analysts(settings.analysts) as analysts,
     ):
         services = Services(

@@ -27,49 +27,53 @@ class ErrorKind:
 
 ERRORS: Final[dict[str, ErrorKind]] = {
     # Who asks
-    "no-secret": ErrorKind(401, "Please allow cookies for this page: they hold your seat."),
-    "bad-secret": ErrorKind(401, "This secret is not one of this server’s."),
+    "no-secret": ErrorKind(
+        401, "Please allow cookies for this page: they keep your place in the game."
+    ),
+    "bad-secret": ErrorKind(401, "This browser’s key does not belong to this server."),
     "bad-origin": ErrorKind(403, "This can only be done from our own page."),
-    "not-your-seat": ErrorKind(403, "You are watching this game and have no seat in it."),
-    "not-your-study": ErrorKind(403, "This study is somebody else’s. Keep a copy of your own."),
+    "not-your-seat": ErrorKind(403, "You are only watching this game."),
+    "not-your-study": ErrorKind(403, "This study belongs to somebody else. Save your own copy."),
     # What is not there
     "not-found": ErrorKind(404, "There is nothing here."),
     "no-such-game": ErrorKind(404, "There is no such game."),
     "no-such-study": ErrorKind(404, "There is no such study."),
-    "bad-method": ErrorKind(405, "This address does not take such a request."),
+    "bad-method": ErrorKind(405, "This address does not accept requests of this kind."),
     # What cannot be read
-    "bad-message": ErrorKind(422, "The server did not understand this page."),
-    "bad-layout": ErrorKind(422, "That is not a board of 37 tokens."),
-    "bad-position": ErrorKind(422, "No game can lead to this position."),
+    "bad-message": ErrorKind(
+        422, "The server did not understand what this page sent. Load it again."
+    ),
+    "bad-layout": ErrorKind(422, "These are not the 37 tokens of the game."),
+    "bad-position": ErrorKind(422, "No game can reach this position."),
     "bad-text": ErrorKind(422, "That cannot be read as a game or a position."),
-    "bad-seed": ErrorKind(422, "The number of a board goes from 0 to {largest}."),
+    "bad-seed": ErrorKind(422, "A board number is a whole number from 0 to {largest}."),
     "too-large": ErrorKind(413, "That is too long."),
     # What the rules or the state of a game do not allow
-    "illegal-move": ErrorKind(409, "That cell cannot be played now."),
+    "illegal-move": ErrorKind(409, "You cannot play there now."),
     "not-your-turn": ErrorKind(409, "It is not your turn."),
-    "stale": ErrorKind(409, "The game has gone on in the meantime. Look at the board again."),
-    "not-started": ErrorKind(409, "The game waits for an opponent."),
+    "stale": ErrorKind(409, "The game has moved on. Look at the board again."),
+    "not-started": ErrorKind(409, "The game is waiting for an opponent."),
     "game-over": ErrorKind(409, "The game is over."),
     "not-over": ErrorKind(409, "The game is not over yet."),
-    "seat-taken": ErrorKind(409, "Both seats are taken. You can watch."),
-    "own-game": ErrorKind(409, "You have a seat in this game already."),
-    "cannot-abort": ErrorKind(409, "A game can be aborted only before the second move."),
-    "no-clock": ErrorKind(409, "Only a game with a clock can be claimed."),
+    "seat-taken": ErrorKind(409, "Both places are taken. You can watch."),
+    "own-game": ErrorKind(409, "You are already playing in this game."),
+    "cannot-abort": ErrorKind(409, "A game can be cancelled only before the second move."),
+    "no-clock": ErrorKind(409, "You can claim the win only in a game with a clock."),
     "cannot-claim": ErrorKind(409, "Your opponent has not been away for two minutes."),
-    "no-offer": ErrorKind(409, "There is no offer to answer any more."),
+    "no-offer": ErrorKind(409, "This offer is no longer open."),
     "no-draw": ErrorKind(409, "The computer plays on."),
     "offered-already": ErrorKind(409, "You have offered that already."),
-    "nothing-to-take-back": ErrorKind(409, "There is no move of yours to take back."),
+    "nothing-to-take-back": ErrorKind(409, "You have no move to take back."),
     "too-many-takebacks": ErrorKind(409, "Too many moves have been taken back in this game."),
     "rematched": ErrorKind(409, "The next game is set up already."),
     "bad-handover": ErrorKind(409, "This link has been used already, or is too old."),
-    "no-handover": ErrorKind(409, "A game at one screen stays on that screen."),
+    "no-handover": ErrorKind(409, "A game for two players on one screen stays on that screen."),
     "study-changed": ErrorKind(
         409, "This study has been changed in another window. Save a copy, or load it again."
     ),
     "too-many-studies": ErrorKind(409, "You have {limit} studies. Delete one to save another."),
     # What the server cannot do now
-    "too-many": ErrorKind(429, "Too much at once. Try again in {seconds} seconds."),
+    "too-many": ErrorKind(429, "Too many requests. Try again in {seconds} s."),
     "storage": ErrorKind(503, "The server cannot save anything at the moment. Try again."),
     "engine-failed": ErrorKind(503, "The engine has failed. Try again."),
     "no-engine": ErrorKind(503, "This server has no engine for that."),

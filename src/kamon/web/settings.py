@@ -25,5 +25,7 @@ class Settings:
     # Where Prometheus finds the numbers of this server; no port for nowhere.
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
+    # The computer answers no sooner than so many seconds after a move.
+    moment: float = 0.0
     # Tests and benchmarks run on one machine but stand for many clients.
     budget_scale: float = 1.0

@@ -58,7 +58,8 @@ class Thinkers:
     """A few workers and a queue of rooms in which the computer is to move.
 
     ``compiling`` is true while the engine is compiled, once on a machine. Levels that need no
-    engine play meanwhile, and the others wait.
+    engine play meanwhile, and the others wait. ``moment`` is how many seconds pass at least between
+    a position and the computer's answer.
     """
 
     def __init__(
@@ -67,8 +68,11 @@ class Thinkers:
         workers: int,
         health: Health | None = None,
         metrics: Metrics | None = None,
+        *,
+        moment: float = 0.0,
     ) -> None:
         self.desk = desk
+        self.moment = moment
         self.busy = 0
         self.compiling = True
         self._health = health or Health()
@@ -191,11 +195,11 @@ class Thinkers:
         return worker
 
     async def _serve(self, worker: _Thinker, room: Room) -> None:
-        self.busy += 1
-        for other in self._idle:
-            await self._threads.run(other.rest)
         try:
-            await self._think(worker, room)
+            cell = await self._think(worker, room)
+            # No worker waits meanwhile.
+            await asyncio.sleep(self.moment - (self.desk.now() - room.updated) / 1000)
+            await self._play(room, cell)
             self._failures.pop(room.id, None)
         except (EOFError, OSError):
             _log.warning("a thinker has died over game %s, and is replaced", room.id)
@@ -204,20 +208,27 @@ class Thinkers:
             # It could not be written.
             self._try_again(room.id)
         finally:
-            self.busy -= 1
             if self._wanted.get(room.id) == room.board_number:
                 del self._wanted[room.id]
+
+    async def _think(self, worker: _Thinker, room: Room) -> int:
+        """Let a worker choose a move, and take the worker back."""
+        self.busy += 1
+        try:
+            for other in self._idle:
+                await self._threads.run(other.rest)
+            seed = zlib.crc32(f"{room.id}/{room.board_number}".encode())
+            level = room.seat(room.position.turn).level
+            question = format_position(room.position), level, seed
+            with timed(self._metrics.thought_seconds.labels(str(level))):
+                return await self._threads.run(worker.ask, question)
+        finally:
+            self.busy -= 1
             self._idle.append(worker)
             self._has_idle.set()
 
-    async def _think(self, worker: _Thinker, room: Room) -> None:
-        turn = room.turn
-        if turn is None:
-            return
-        seed = zlib.crc32(f"{room.id}/{room.board_number}".encode())
-        question = format_position(room.position), room.seat(turn).level, seed
-        with timed(self._metrics.thought_seconds.labels(str(question[1]))):
-            cell = await self._threads.run(worker.ask, question)
+    async def _play(self, room: Room, cell: int) -> None:
+        turn = room.position.turn
         move = Command(
             "move",
             frozenset({turn}),

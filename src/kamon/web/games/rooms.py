@@ -50,6 +50,31 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True)
+class Score:
+    """How a series of games stands: the wins of who sits on each side, and the draws."""
+
+    black: int = 0
+    white: int = 0
+    draws: int = 0
+
+    def data(self) -> dict[str, int]:
+        """Turn a score into plain values."""
+        return {"black": self.black, "white": self.white, "draws": self.draws}
+
+    def swapped(self) -> "Score":
+        """Return the same score after the players have changed sides."""
+        return Score(self.white, self.black, self.draws)
+
+    def after(self, result: Result) -> "Score":
+        """Return the score after one more game."""
+        if result.winner is None:
+            return replace(self, draws=self.draws + 1)
+        if result.winner is Side.BLACK:
+            return replace(self, black=self.black + 1)
+        return replace(self, white=self.white + 1)
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened to a game; ``command`` is the id under which a client asked."""
 
@@ -99,6 +124,8 @@ class Room:
     result: Result | None = None
     aborted: bool = False
     next_id: str | None = None
+    # How the series stood before this game; None in its first game.
+    score_before: Score | None = None
     updated: int = 0
     commands: frozenset[str] = frozenset()
 
@@ -125,6 +152,13 @@ class Room:
     def turn(self) -> Side | None:
         """Whose turn it is, while there is play."""
         return self.position.turn if self.status == "playing" else None
+
+    @property
+    def score(self) -> Score | None:
+        """How the series stands, this game included once it is over; None in its first game."""
+        if self.score_before is None or self.result is None:
+            return self.score_before
+        return self.score_before.after(self.result)
 
     def seat(self, side: Side) -> Seat:
         """Return the seat of a side."""
@@ -413,7 +447,16 @@ def next_game(
     board = board or (offers[-1].data.get("board") if offers else None)
     layout = room.layout if board == "same" else fresh
     seats = {side: room.seat(side.other) for side in Side}
-    return set_up(layout, room.control, seats, now, shared=room.shared)
+    before = room.score_before
+    score = (before or Score()).after(room.result) if room.result else before
+    return set_up(
+        layout,
+        room.control,
+        seats,
+        now,
+        shared=room.shared,
+        score=score.swapped() if score else None,
+    )
 
 
 # --- Evolving -------------------------------------------------------------------------------
@@ -439,6 +482,7 @@ def create(room_id: str, events: Iterable[Event]) -> Room:
         moves=opening,
         positions=positions,
         clocks=(Clock.start(control),) * len(positions),
+        score_before=Score(**data["score"]) if "score" in data else None,
         updated=first.at,
         commands=frozenset({first.command}) if first.command else frozenset(),
     )
@@ -462,9 +506,10 @@ def set_up(  # noqa: PLR0913 - what a game may be, all by name
     shared: bool = False,
     listed: bool = False,
     opening: Iterable[int] = (),
+    score: Score | None = None,
 ) -> Event:
     """Return the first event of a game, in which some moves may have been made already."""
-    data = {
+    data: dict[str, Any] = {
         "layout": format_layout(layout),
         "control": str(control),
         "ladder": LADDER,
@@ -474,6 +519,8 @@ def set_up(  # noqa: PLR0913 - what a game may be, all by name
         "listed": listed,
         "opening": [format_cell(cell) for cell in opening],
     }
+    if score is not None:
+        data["score"] = score.data()
     return Event(1, now, "created", data)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, NotRequired, cast
 from typing_extensions import TypedDict
 
 from kamon import rules
-from kamon.geometry import CELLS, cells
+from kamon.geometry import CELLS, cells, spread
 from kamon.notation import format_cell, format_layout, format_token, outcome_data
 from kamon.position import Position, Side
 from kamon.web.games import rooms
@@ -51,12 +51,16 @@ class PictureView(TypedDict):
 
 
 class BoardView(PictureView):
-    """A board: also what may be played, and what each move would allow in turn."""
+    """A board: also what may be played, and what each move would allow in turn.
+
+    ``chain`` has the stones that the last one is connected with, itself included.
+    """
 
     turn: SideName | None
     need: str | None
     legal: list[str]
     replies: dict[str, list[str]]
+    chain: list[str]
     outcome: OutcomeView | None
 
 
@@ -121,6 +125,14 @@ class ClockView(TypedDict):
     running: SideName | None
 
 
+class ScoreView(TypedDict):
+    """How a series of games stands: the wins of who sits on each side now, and the draws."""
+
+    black: int
+    white: int
+    draws: int
+
+
 Ability = Literal["join", "move", "resign", "abort", "draw", "takeback", "rematch"]
 
 
@@ -128,7 +140,8 @@ class RoomView(TypedDict):
     """A room, as somebody who plays for some sides, or watches, is told of it.
 
     ``can`` lists what they may do now. ``claim`` is how many milliseconds their opponent must still
-    stay away before they may claim the game; None where they cannot.
+    stay away before they may claim the game; None where they cannot. ``score`` counts the games of
+    a series of rematches, this one too once it is over; None in the first.
     """
 
     id: str
@@ -149,6 +162,7 @@ class RoomView(TypedDict):
     claim: int | None
     offers: OffersView
     next: str | None
+    score: ScoreView | None
     clock: ClockView
     assistance: NotRequired[AssistanceView | None]
 
@@ -184,6 +198,7 @@ class EventView(TypedDict):
     shared: NotRequired[bool]
     listed: NotRequired[bool]
     opening: NotRequired[list[str]]
+    score: NotRequired[ScoreView]
     side: NotRequired[SideName]
     name: NotRequired[str]
     cell: NotRequired[str]
@@ -223,8 +238,16 @@ def board_view(position: Position) -> BoardView:
             format_cell(cell): [format_cell(reply) for reply in cells(mask)]
             for cell, mask in replies.items()
         },
+        "chain": [format_cell(cell) for cell in _chain(position)],
         "outcome": cast(OutcomeView, outcome_data(outcome)) if outcome else None,
     }
+
+
+def _chain(position: Position) -> list[int]:
+    """List the stones that the last one is connected with, itself included."""
+    if position.last is None:
+        return []
+    return list(cells(spread(1 << position.last, position.stones(position.turn.other))))
 
 
 def assistance(position: Position) -> AssistanceView:
@@ -281,6 +304,7 @@ def room_view(room: Room, sides: frozenset[Side], company: Company, now: int) ->
         "claim": rooms.claim_wait(room, away, now),
         "offers": cast(OffersView, {what: side.value for what, side in room.offers.items()}),
         "next": room.next_id,
+        "score": cast(ScoreView, room.score.data()) if room.score else None,
         "clock": {
             "control": str(room.control),
             "black": room.clock.left(Side.BLACK, turn, now),

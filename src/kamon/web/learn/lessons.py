@@ -72,14 +72,14 @@ LESSONS: Final = (
     ),
     Lesson(
         "The first stone",
-        "Black begins: on the border, but not on a corner. Where do you begin?",
+        "Black begins on an edge space, but not on a corner. Where do you begin?",
         "Well done! From then on, every token must match the one before.",
         "F2B1B2D4/A2E3E4C5A5/D5B3A3A4C4D1/F3E5--C2A6E1B4/F6B6E2C3B5A1/D6C6C1F5F1/D3F4E6D2",
         Goal.MATCH,
     ),
     Lesson(
-        "The neutral cell",
-        "The cell between your two stones is neutral: nobody may ever play there. "
+        "The neutral space",
+        "The space between your two stones is neutral: nobody may ever play there. "
         "Join your stones another way.",
         "Well done! Neighbouring stones make a chain.",
         "A3D6F5E5/A2C4E3D5C2/D4B4B5D3B3F2/C1A1F6F3B2--E6/E2B6E1A4B1C6/A5F1D1A6C3/D2C5E4F4 "
@@ -87,49 +87,49 @@ LESSONS: Final = (
         Goal.JOIN,
     ),
     Lesson(
-        "Win with a link",
-        "Link two opposite sides of the board with a chain. One stone is missing.",
-        "You win! Any two opposite sides will do.",
+        "Win with a connection",
+        "Connect two opposite edges of the board with a chain. One stone is missing.",
+        "You win! Any two opposite edges will do.",
         "B6C5C1C6/A4E6F6B3B1/D2D1E4F5C4--/D5C2B2A6E2E5E3/E1A1B4D4F4B5/D3F3D6A3C3/F1F2A5A2 "
         "e7 e4 c3 f5 c2 b2 d4 c5 c1 b3 e6 e5",
         Goal.LINK,
     ),
     Lesson(
-        "Corners have two sides",
-        "A corner belongs to both sides that meet there. Use one to link two opposite sides.",
-        "You win! The corner counted for the side that you needed.",
+        "A corner has two edges",
+        "A corner belongs to both edges that meet there. Use one to connect two opposite edges.",
+        "You win! The corner counted for the edge that you needed.",
         "C6D5B5D2/F5D3--C5D6/D4A1F2E3C4A3/C1F3A4B2F1F4B4/B6B3C2E6E4F6/D1C3E1A6E5/A5B1E2A2 "
         "a3 e3 f4 g5 e4 c3 d4 c5 b4 f3 c4 f5",
         Goal.LINK,
     ),
     Lesson(
         "Win with a loop",
-        "A closed ring of your stones wins too, if there is a cell inside that is not yours. "
+        "A closed ring of your stones wins too, if there is a space inside that is not yours. "
         "Close the ring.",
-        "You win! Inside may be a white stone, a free cell or the neutral one.",
+        "You win! There may be a white stone, a free space or the neutral space inside.",
         "A1A4E3D1/C1--D5E6A3/A2D3F4B1F2B4/D4B5E1C3C6C5F5/C2A6B2B6A5C4/D6F1B3E4F3/E2F6D2E5 "
         "f7 e3 e7 c3 f6 c4 d6 d3 e5 e6",
         Goal.LOOP,
     ),
     Lesson(
         "A ring that does not count",
-        "A ring with only your own stones inside does not win. Close one around a cell that is "
+        "A ring with only your own stones inside does not win. Close one around a space that is "
         "not yours.",
-        "You win! The cell inside is not yours, so this ring is a loop.",
+        "You win! The space inside is not yours, so this ring is a loop.",
         "C1--C4E1/D4E3E5D3F3/E4F5E2A2B2A5/F6A1C2A3B6F2F4/D2D1D6D5C6A4/C5C3E6B5B1/B4F1B3A6 "
         "f7 g6 e7 b3 f6 c6 d6 d2 c5 b4 d4 f3 e5 c2 e6 f5",
         Goal.LOOP,
     ),
     Lesson(
         "Win with a block",
-        "White must match your token, too. Choose the one that leaves White nothing to play.",
+        "White must match your token, too. Choose the one that leaves White no move.",
         "You win! No free token matches yours.",
         "D5F2F6A5/A3E6F1F3D4/D2B6C4B1C2E2/F4A1C5A2C6B2E4/E5D1--C1C3E3/D6F5A6E1A4/D3B5B3B4 "
         "b1 e3 c3 c4 f5 e4 e6 b4 f6 d3 c2 c5",
         Goal.BLOCK,
     ),
     Lesson(
-        "Do not get stuck",
+        "Don’t get blocked",
         "On the marked token White would block you. "
         "Choose a token that does not let White play there.",
         "Well done! White cannot play there, because that token does not match yours.",
@@ -138,8 +138,8 @@ LESSONS: Final = (
         Goal.SAFE,
     ),
     Lesson(
-        "Guard the gap",
-        "On the marked token White would link two sides. "
+        "Watch the gap",
+        "On the marked token White would connect two edges. "
         "Choose a token that does not let White play there.",
         "Well done! White cannot fill the gap now. You know the whole game!",
         "E3--B6A2/C4C1B4D4D1/E4A6C6B3F1C3/D5A3A1B5F3C2E2/B1D6E6A4E1F4/D2A5B2D3F6/C5F5F2E5 "
@@ -151,21 +151,21 @@ LESSONS: Final = (
 # --- Why a try is wrong ---------------------------------------------------------------------
 
 TAKEN: Final = "There is a stone here already."
-NEUTRAL: Final = "Nobody may play on the neutral cell."
-CORNER: Final = "Not on a corner with the first stone."
-INSIDE: Final = "The first stone goes on the border of the board."
+NEUTRAL: Final = "Nobody may play on the neutral space."
+CORNER: Final = "The first stone may not go on a corner."
+INSIDE: Final = "The first stone goes on an edge space of the board."
 NO_MATCH: Final = "This token does not match. You need {need}."
 OWN_RING: Final = "This ring has only your own stones inside, so it does not count."
 NOT_YET: Final = {
     Goal.JOIN: "That does not join your two stones.",
-    Goal.LINK: "That does not link two opposite sides yet.",
+    Goal.LINK: "That does not connect two opposite edges yet.",
     Goal.LOOP: "That does not close the ring yet.",
-    Goal.BLOCK: "White can still play: {cells}.",
+    Goal.BLOCK: "White can still play on: {cells}.",
 }
 LOSES: Final = {
-    By.CONNECTION: "Now White fills the gap, links two sides and wins.",
+    By.CONNECTION: "Now White fills the gap, connects two edges and wins.",
     By.LOOP: "Now White closes a loop and wins.",
-    By.BLOCK: "Now White plays there, and you have nothing to play.",
+    By.BLOCK: "Now White plays there, and you cannot play.",
 }
 REASONS: Final = (
     *(TAKEN, NEUTRAL, CORNER, INSIDE, NO_MATCH, OWN_RING),

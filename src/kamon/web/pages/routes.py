@@ -98,7 +98,7 @@ async def manifest(request: Request) -> Response:
     data = {
         "name": "Kamon",
         "short_name": "Kamon",
-        "description": i18n.translate(language, "A board game for two, with crests."),
+        "description": i18n.translate(language, "A board game for two players."),
         "lang": language,
         "start_url": "/",
         "display": "standalone",

@@ -22,6 +22,10 @@ import { t, tokenWords } from "./words.js";
  * @property {string} label
  * @property {string | null} resting The cell that the pointer or the keyboard is on.
  * @property {string | null} landed The cell of a stone that has just been put down.
+ * @property {string | null} ghost The cell of a move that is on its way to the server.
+ * @property {string | null} chosen The cell of a move that waits to be confirmed.
+ * @property {string[]} glow The cells of a chain that has just grown.
+ * @property {string[]} warned The cells of threats that are new.
  */
 
 const { artwork, editions, drawing } = /** @type {import("./page").Artwork} */ (data);
@@ -89,10 +93,18 @@ function drawEdge(index, name, joined) {
     <g transform="translate(${place})">${drawEdgeMark(index, name)}</g></g>`;
 }
 
-/** @param {string[]} chain @param {boolean} closed */
+/**
+ * A chain that wins, which appears cell by cell. Styles are set as properties: the page forbids attributes for them.
+ * @param {string[]} chain @param {boolean} closed
+ */
 function drawChain(chain, closed) {
   const d = `M${chain.map((cell) => drawing.centres[cell].join(",")).join("L")}${closed ? "Z" : ""}`;
-  return svg`<path class="chain under" d=${d}/><path class="chain" d=${d}/>`;
+  return svg`<g .style=${`--steps: ${chain.length}`}><path class="chain under" pathLength="1" d=${d}/>
+    <path class="chain" pathLength="1" d=${d}/>
+    ${chain.map(
+      (cell, at) => svg`<circle class="chain-stone" .style=${`--at: ${at}`} r="9" cx=${drawing.centres[cell][0]}
+        cy=${drawing.centres[cell][1]}/>`,
+    )}</g>`;
 }
 
 /** What is known of a move; the label of the cell has it in words. @param {[string, MoveMark]} entry */
@@ -150,6 +162,11 @@ function cellState(shown, name) {
     legal,
     last: name === board.last,
     landed: name === shown.landed,
+    /** Whose stone is on its way here. */
+    ghost: name === shown.ghost && stone === "." ? board.turn : null,
+    chosen: legal && name === shown.chosen,
+    glow: shown.glow.includes(name),
+    warned: stone === "." && shown.warned.includes(name),
     resting: legal && name === shown.resting,
     /** Could it be played in reply to the move that is looked at? */
     reply: Boolean(shown.playable && shown.resting && board.replies[shown.resting]?.includes(name)),
@@ -164,8 +181,10 @@ function cellState(shown, name) {
 
 /** @typedef {ReturnType<typeof cellState>} CellState */
 
-/** @type {("legal" | "last" | "landed" | "enclosed" | "reply" | "resting" | "threat" | "losing" | "winning")[]} */
-const CLASSES = ["legal", "last", "landed", "enclosed", "reply", "resting", "threat", "losing", "winning"];
+const CLASSES = /** @type {const} */ ([
+  ...["legal", "last", "landed", "enclosed", "reply", "resting", "threat", "losing", "winning"],
+  ...["ghost", "chosen", "glow", "warned"],
+]);
 
 /** @param {CellState} cell @param {boolean} playable */
 const cellClasses = (cell, playable) =>
@@ -174,21 +193,23 @@ const cellClasses = (cell, playable) =>
 /** @param {CellState} cell @param {EditionName} edition @param {MoveMark | undefined} value */
 function cellWords(cell, edition, value) {
   const replies = cell.replies?.length
-    ? t("then your opponent may play: {cells}", { cells: cell.replies.join(" ") })
-    : t("then your opponent has nothing to play");
+    ? t("then your opponent may play on: {cells}", { cells: cell.replies.join(" ") })
+    : t("then your opponent cannot play");
   const parts = [
     cell.name,
     cell.side === "black" && t("black stone"),
     cell.side === "white" && t("white stone"),
     isNeutral(cell.token) ? t("neutral, nobody may play here") : tokenWords(cell.token, edition),
     cell.last && t("last move"),
+    cell.ghost && t("your move, on its way"),
+    cell.chosen && t("chosen: play it again to confirm"),
     value?.words,
     cell.legal && t("you may play here"),
     cell.replies && replies,
     cell.winning && t("wins at once"),
     cell.losing && t("loses at once"),
-    cell.threat && t("threatened by your opponent"),
-    cell.proof && t("part of the win"),
+    (cell.threat || cell.warned) && t("threatened by your opponent"),
+    cell.proof && t("part of the winning chain"),
     cell.enclosed && t("enclosed"),
   ];
   return parts.filter(Boolean).join(", ");
@@ -213,6 +234,14 @@ export class KamonBoard extends HTMLElement {
   resting = null;
   /** @type {string | null} */
   landed = null;
+  /** @type {string | null} */
+  ghost = null;
+  /** @type {string | null} */
+  chosen = null;
+  /** @type {string[]} */
+  glow = [];
+  /** @type {string[]} */
+  warned = [];
   /** The cell that the keyboard is on. */
   #cursor = "d4";
   /** The letter of a cell that is being typed. */
@@ -249,13 +278,15 @@ export class KamonBoard extends HTMLElement {
     this.#cursor = cell;
     const looked = this.#touched && Date.now() - this.#touched > LONG_TAP;
     this.#touched = 0;
-    if (!looked) this.#play(cell);
+    if (looked) this.#rest(null);
+    else this.#play(cell);
   }
 
   /** @param {string} cell */
   #onFocus(cell) {
     this.#cursor = cell;
-    this.#rest(cell);
+    // The focus that follows a finger comes when it has left the board.
+    if (!this.#touched) this.#rest(cell);
   }
 
   /** A finger that stays on a cell should not open the browser's menu. @param {Event} event */
@@ -266,6 +297,7 @@ export class KamonBoard extends HTMLElement {
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    this.#touched = 0;
     const next = neighbour(this.#cursor, event);
     if (next) {
       event.preventDefault();
@@ -323,7 +355,9 @@ export class KamonBoard extends HTMLElement {
     const { edition } = this;
     // A board that screen readers do not see is not for the keyboard either.
     const tabindex = this.ariaHidden === "true" ? nothing : Number(name === this.#cursor) - 1;
-    const content = cell.side ? drawStone(cell.side, cell.token, edition) : drawFreeToken(cell.token, edition);
+    // A ghost is drawn as a stone, so that it need not be drawn again when the move has arrived.
+    const side = cell.side ?? cell.ghost;
+    const content = side ? drawStone(side, cell.token, edition) : drawFreeToken(cell.token, edition);
     return svg`<g class=${cellClasses(cell, this.playable)} data-cell=${name} role="gridcell" tabindex=${tabindex}
         transform="translate(${drawing.centres[name].join(" ")})"
         aria-label=${cellWords(cell, edition, this.values[name])}
@@ -331,10 +365,12 @@ export class KamonBoard extends HTMLElement {
         @pointerenter=${() => this.#rest(name)} @focus=${() => this.#onFocus(name)}>
       <polygon class="ground" points=${HEX.cell}/>
       <g class="content">${content}</g>
+      ${cell.glow ? svg`<polygon class="mark-glow" points=${HEX.mark}/>` : nothing}
       ${cell.legal ? svg`<polygon class="mark-legal" points=${HEX.legal}/>` : nothing}
+      ${cell.chosen ? svg`<polygon class="mark-chosen" points=${HEX.mark}/>` : nothing}
       ${cell.reply ? svg`<circle class="mark-reply" r="40"/>` : nothing}
       ${cell.last ? drawLastMark(edition) : nothing}
-      ${cell.threat ? svg`<path class="mark-threat" d="M-9,-44L0,-30L9,-44Z"/>` : nothing}
+      ${cell.threat || cell.warned ? svg`<path class="mark-threat" d="M-9,-44L0,-30L9,-44Z"/>` : nothing}
       ${cell.losing ? svg`<path class="mark-losing" d="M-12,-12L12,12M12,-12L-12,12"/>` : nothing}
       ${this.coordinates ? svg`<text class="coordinate" y="-27">${name}</text>` : nothing}
       <polygon class="focus" points=${HEX.cell}/></g>`;

@@ -95,6 +95,7 @@ export const stillBoard = ({ tokens, stones = NO_STONES, last = null, need = nul
   turn: null,
   legal: [],
   replies: {},
+  chain: [],
   outcome: null,
 });
 

@@ -1,10 +1,25 @@
 // The page of one game: what it knows, what comes from the server, and what the visitor does.
 import { html, nothing, render } from "../vendor/lit-html.js";
-import { actions, moveList, need, player } from "./game/panel.js";
+import { actions, moveList, need, player, score } from "./game/panel.js";
+import { notify, Signals } from "./game/signals.js";
 import { boardIn, errorLine, playSound, showBoard } from "./parts.js";
 import { ask, GameConnection, Latest, remove } from "./server.js";
 import { announce, emptyRoot, onPreferences, preferences } from "./shell.js";
-import { errorWords, isMyTurn, newsWords, otherSide, proofWords, refusalWords, statusWords, t } from "./words.js";
+import {
+  blockWords,
+  declinedWords,
+  errorWords,
+  headlineWords,
+  isMyTurn,
+  newsWords,
+  otherSide,
+  playerWords,
+  proofWords,
+  refusalWords,
+  resultWords,
+  statusWords,
+  t,
+} from "./words.js";
 
 /** @typedef {import("./types").RoomView} RoomView */
 /** @typedef {import("./page").Side} Side */
@@ -18,6 +33,8 @@ import { errorWords, isMyTurn, newsWords, otherSide, proofWords, refusalWords, s
  * @property {string} confirming The action that waits for a yes or a no.
  * @property {boolean} copied Has the address been copied?
  * @property {{address: string, picture: string, minutes: number} | null} handover To another device.
+ * @property {{words: string, cell: string} | null} hint What the engine advises, or that it is thinking.
+ * @property {import("./game/after.js").Afterwards | null} after What can be said of a game that is over.
  *
  * What can be done there.
  * @typedef {object} Doing
@@ -27,24 +44,44 @@ import { errorWords, isMyTurn, newsWords, otherSide, proofWords, refusalWords, s
  * @property {(copied: boolean) => void} copied
  * @property {() => void} handOver
  * @property {() => void} takeBackSeat From all other devices.
+ * @property {() => void} askHint
  */
 
 /** So many milliseconds pass before we ask why the computer takes so long. */
 const ENGINE_PATIENCE = 2500;
+/** The events after which the board is another one. */
+const CHANGES = ["moved", "takenback"];
+/** After so many milliseconds without an answer we say that a move is on its way. */
+const SENDING_PATIENCE = 800;
 
 const root = emptyRoot("game");
 const id = root.dataset.game ?? "";
 const title = document.title;
 
 /** @type {Omit<Table, "room"> & {room: RoomView | null}} */
-const table = { room: null, received: 0, looking: null, confirming: "", copied: false, handover: null };
+const table = {
+  room: null,
+  received: 0,
+  looking: null,
+  confirming: "",
+  copied: false,
+  handover: null,
+  hint: null,
+  after: null,
+};
 let connected = true;
 let message = "";
-/** The move that is on its way. @type {string | null} */
+/** What the opponent has done, unless the board shows it. */
+let notice = "";
+/** The move that is on its way, and whether that takes long. @type {string | null} */
 let sending = null;
+let isLate = false;
+/** The move that waits for a second tap. @type {string | null} */
+let chosen = null;
 /** Does the computer wait for its engine to be compiled? */
 let compiling = false;
 
+const signals = new Signals(update);
 const positions = new Latest();
 const connection = new GameConnection(id, onNews, (state, error) => {
   connected = state !== "lost";
@@ -60,45 +97,96 @@ function onNews({ view, events }) {
   const kinds = events.map((event) => event.kind);
   table.room = view;
   table.received = Date.now();
-  if (before && kinds.includes("moved")) showMove(view);
-  if (before && kinds.includes("ended")) playSound("end");
-  if (kinds.includes("moved") || view.board.turn !== before?.board.turn) sending = null;
-  if (kinds.length) message = "";
-  // Players follow to the rematch as soon as it is agreed; a game that had one already may be looked at.
-  if (before && !before.next && view.next && view.you.length) location.href = `/game/${view.next}`;
+  if (kinds.length) [message, notice, table.hint] = ["", "", null];
+  if (before && kinds.length) showNews(before, view, events);
+  if (kinds.includes("moved") || view.board.turn !== before?.board.turn) settle();
+  if (kinds.some((kind) => CHANGES.includes(kind))) lookAtPresent();
+  signals.warnOfThreats(view);
   tell(view, before ? kinds : ["moved", "joined"]);
   update();
   watchEngine(view);
+  if (view.status === "over" && view.moves.length) lookBack(view, Boolean(before) && kinds.includes("ended"));
+}
+
+/**
+ * Show what has happened before the visitor's eyes.
+ * @param {RoomView} before @param {RoomView} room @param {import("./types").EventView[]} events
+ */
+function showNews(before, room, events) {
+  const kinds = events.map((event) => event.kind);
+  if (kinds.includes("moved")) showMove(room);
+  if (kinds.includes("ended")) playSound("end");
+  tellOfOthers(before, room, events);
+  // Players follow to the rematch as soon as it is agreed; a game that had one already may be looked at.
+  if (!before.next && room.next && room.you.length) location.href = `/game/${room.next}`;
+}
+
+/** The move that was on its way has arrived, or will not. */
+function settle() {
+  [sending, chosen, isLate] = [null, null, false];
 }
 
 /** Go back to the present for a new move. @param {RoomView} room */
 function showMove(room) {
-  lookAtPresent();
+  // One's own stone has landed already.
+  if (room.board.last !== sending) {
+    land(room.board.last);
+    playSound("theirs");
+  }
+  signals.showChain(room);
+}
+
+/** Let the board show how a stone is put down. @param {string | null} cell */
+function land(cell) {
   const board = boardIn(root);
-  if (board) board.landed = room.board.last;
-  playSound("stone");
+  if (board) board.landed = cell;
+}
+
+/**
+ * Tell what the opponent has done off the board.
+ * @param {RoomView} before @param {RoomView} room @param {import("./types").EventView[]} events
+ */
+function tellOfOthers(before, room, events) {
+  for (const { kind, what, side } of events) {
+    const byOther = side && !room.you.includes(side);
+    const asker = what && before.offers[what];
+    if (kind === "declined" && what && byOther && asker && room.you.includes(asker)) notice = declinedWords(what);
+    if (kind === "joined" && side && byOther && room.you.length) {
+      notice = t("{player} has joined the game.", { player: playerWords(room, side) });
+      playSound("theirs");
+      notify(notice, id);
+    }
+  }
+  if (notice) announce(notice);
+}
+
+/**
+ * Look back at a game that is over, by itself if the visitor has seen its end.
+ * @param {RoomView} room @param {boolean} seen
+ */
+async function lookBack(room, seen) {
+  if (table.after) {
+    table.after.room = room;
+    return;
+  }
+  const { Afterwards } = await import("./game/after.js");
+  table.after ??= new Afterwards(room, update, look);
+  if (seen) {
+    table.after.count();
+    table.after.start();
+  }
+  update();
 }
 
 /** Tell it by voice, in the title of the tab and by a notice. @param {RoomView} room @param {string[]} kinds */
 function tell(room, kinds) {
   const mine = isMyTurn(room) && !room.shared;
-  document.title = (mine ? `● ${t("Your turn")} – ` : "") + title;
+  const signal = mine ? t("Your turn") : notice;
+  document.title = (signal ? `● ${signal} – ` : "") + title;
   const words = newsWords(room, kinds, preferences.edition, compiling);
   if (!words) return;
-  announce(words);
-  if (mine) notify();
-}
-
-/** Show a notice outside the page, where the visitor wants it and is not looking. */
-function notify() {
-  if (!preferences.notices || !document.hidden) return;
-  if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
-  try {
-    // biome-ignore lint/correctness/noUnusedInstantiation: the browser shows it, and nothing else is done with it.
-    new Notification("Kamon", { body: t("Your turn."), tag: id, icon: "/static/icon-192.png" });
-  } catch {
-    // Browsers on phones have the class but throw. The title of the tab tells it too.
-  }
+  announce(notice ? `${notice} ${words}` : words);
+  if (mine) notify(t("Your turn."), id);
 }
 
 /** Find out why the computer takes so long, if it does. @param {RoomView} room */
@@ -124,17 +212,17 @@ function watchEngine(room) {
 // --- What the visitor does -----------------------------------------------------------------------
 
 /** @type {Doing} */
-const doing = { act, confirm, look, copied: onCopied, handOver, takeBackSeat };
+const doing = { act, confirm, look, copied: onCopied, handOver, takeBackSeat, askHint };
 
 /** @param {string} what @param {Record<string, unknown>} [data] */
 async function act(what, data) {
   table.confirming = "";
-  message = "";
+  [message, notice] = ["", ""];
   update();
   try {
     await connection.do(what, data);
   } catch (error) {
-    sending = null;
+    if (what === "move") settle();
     showError(error);
   }
   update();
@@ -149,7 +237,21 @@ function showError(error) {
 /** @param {string} cell */
 function onPlay(cell) {
   if (sending || table.looking) return;
-  sending = cell;
+  if (preferences.confirm && chosen !== cell) {
+    chosen = cell;
+    [message, notice] = ["", t("Tap it again to play there.")];
+    announce(`${cell}: ${notice}`);
+    update();
+    return;
+  }
+  [sending, chosen, table.hint] = [cell, null, null];
+  land(cell);
+  playSound("mine");
+  if (!connected) announce(waitingWords());
+  setTimeout(() => {
+    isLate = sending === cell;
+    update();
+  }, SENDING_PATIENCE);
   act("move", { cell });
 }
 
@@ -157,7 +259,32 @@ function onPlay(cell) {
 function onRefuse(cell) {
   if (!table.room || !isMyTurn(table.room) || sending) return;
   message = refusalWords(table.room.board, cell, preferences.edition);
-  announce(message);
+  chosen = null;
+  announce(`${cell}: ${message}`);
+  update();
+}
+
+/** Ask the engine for a move; it is asked about the position that is on the board now. */
+async function askHint() {
+  const { room } = table;
+  if (!room || table.hint) return;
+  const { number, layout, moves, board } = room;
+  const isCurrent = () => table.room?.number === number && !sending;
+  table.hint = { words: t("One moment…"), cell: "" };
+  update();
+  try {
+    const { adviceOn, think } = await import("./game/hint.js");
+    const found = await think([layout, ...moves].join(" "));
+    if (!isCurrent()) return;
+    table.hint = (found && adviceOn(found, board, preferences.edition)) ?? {
+      words: t("The engine knows nothing yet. Ask again."),
+      cell: "",
+    };
+  } catch (error) {
+    if (!isCurrent()) return;
+    table.hint = null;
+    showError(error);
+  }
   update();
 }
 
@@ -174,7 +301,8 @@ function confirm(what) {
 
 /** @param {number} ply */
 function look(ply) {
-  if (!table.room) return;
+  if (!table.room || ply < 0) return;
+  message = "";
   if (ply >= table.room.moves.length) {
     lookAtPresent();
     update();
@@ -215,7 +343,7 @@ async function takeBackSeat() {
   try {
     await remove(`/api/games/${id}/handover`);
     table.handover = null;
-    announce(t("Only this device can play for you now."));
+    announce(t("You can now play on this device only."));
   } catch (error) {
     showError(error);
   }
@@ -230,8 +358,12 @@ function update() {
     return;
   }
   const shown = /** @type {Table} */ (table);
+  const hadFocus = root.contains(document.activeElement);
   render(page(shown), root);
   drawBoard(shown);
+  // What had the focus may be gone now.
+  if (hadFocus && !root.contains(document.activeElement))
+    /** @type {HTMLElement | null} */ (root.querySelector(".status"))?.focus();
 }
 
 /** @param {Table} shown */
@@ -239,7 +371,9 @@ function page(shown) {
   const { room, looking } = shown;
   // One's own side sits below, as at a table.
   const bottom = /** @type {Side} */ (room.you.length === 1 ? room.you[0] : "black");
-  const proof = html`<p class="proof">${proofWords(room.board, preferences.edition)}</p>`;
+  const { edition } = preferences;
+  const proof = html`<p class="proof">${blockWords(room.board, edition)}</p>
+    <p class="proof hidden">${proofWords(room.board, edition)}</p>`;
   return html`
     <section class="table" aria-label=${t("Board")}>
       ${player(shown, otherSide(bottom))}
@@ -247,9 +381,13 @@ function page(shown) {
       ${player(shown, bottom)}
     </section>
     <aside class="panel">
-      <p class="status ${room.status}" >${placeWords(shown)}</p>
-      ${connected ? nothing : errorLine(t("The connection is lost. Trying again …"))}
+      <p class="status ${looking ? "" : room.status}" tabindex="-1">${placeWords(shown)}</p>
+      ${room.status === "over" && !looking ? howWords(room) : nothing}
+      ${score(room, bottom)}
+      ${connected ? nothing : errorLine(t("The connection is lost. Trying again…"))}
+      ${sending && !connected ? html`<p class="note waits">${waitingWords()}</p>` : nothing}
       ${errorLine(message)}
+      ${notice ? html`<p class="notice">${notice}</p>` : nothing}
       ${need(shown)}
       ${room.board.outcome && !looking ? proof : nothing}
       ${actions(shown, doing)}
@@ -260,18 +398,42 @@ function page(shown) {
 
 /** @param {Table} shown */
 function placeWords({ room, looking }) {
-  if (!looking) return statusWords(room, compiling);
-  return looking.ply ? t("After {n} placements", { n: looking.ply }) : t("Before the first move");
+  if (!looking)
+    return sending && (isLate || !connected)
+      ? t("Your move is on its way…")
+      : statusWords(room, preferences.edition, compiling);
+  return looking.ply ? t("Stones placed: {n}", { n: looking.ply }) : t("Before the first move");
+}
+
+const waitingWords = () => t("Your move will be sent when the connection is back.");
+
+/** Say how it ended, if the headline does not. @param {RoomView} room */
+function howWords(room) {
+  const words = resultWords(room, preferences.edition);
+  return words === headlineWords(room, preferences.edition) ? nothing : html`<p class="how">${words}</p>`;
+}
+
+/** The moves that something is said of. @param {Table} shown @returns {Record<string, import("./page").MoveMark>} */
+function marks({ hint, after, looking }) {
+  if (looking) return after?.marksAt(looking.ply) ?? {};
+  return hint?.cell ? { [hint.cell]: { kind: "win", text: "★", words: t("the hint"), best: true } } : {};
 }
 
 /** @param {Table} shown */
-function drawBoard({ room, looking }) {
+function drawBoard(shown) {
+  const { room, looking, hint, after } = shown;
   const assists = preferences.assistant && !looking && !room.shared;
   showBoard(
     boardIn(root),
     {
       board: looking?.board ?? room.board,
-      coordinates: preferences.coordinates,
+      // Where a sentence names cells, the board does too.
+      coordinates: preferences.coordinates || Boolean(hint?.cell || after?.isTold),
+      values: marks(shown),
+      ghost: looking ? null : sending,
+      chosen: looking ? null : chosen,
+      glow: looking ? [] : signals.glow,
+      warned: looking ? [] : signals.warned,
       playable: !looking && !sending && isMyTurn(room),
       assistance: assists ? (room.assistance ?? null) : null,
     },
@@ -279,8 +441,18 @@ function drawBoard({ room, looking }) {
   );
 }
 
+/** The arrow keys step through the moves, except where they mean something else. @param {KeyboardEvent} event */
+function onKey({ key, target, ctrlKey, metaKey, altKey, shiftKey }) {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+  if (!step || !table.room || ctrlKey || metaKey || altKey || shiftKey) return;
+  if (target instanceof Element && target.closest("input, select, textarea, kamon-board, dialog")) return;
+  look((table.looking?.ply ?? table.room.moves.length) + step);
+}
+
+document.addEventListener("keydown", onKey);
 onPreferences(update);
 // Clocks run between the server's messages; nothing else changes by itself.
 setInterval(() => {
+  if (table.room?.clock.running) signals.watchTime(/** @type {Table} */ (table));
   if (table.room?.clock.running || table.room?.status === "playing") update();
 }, 500);

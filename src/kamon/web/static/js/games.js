@@ -25,14 +25,14 @@ let problem = "";
 
 /** @param {Summary} game */
 const opponent = ({ shared, seats, you }) =>
-  shared ? t("Two at one screen") : seatWords(seats[otherSide(you[0])]) || t("Somebody");
+  shared ? t("Two players, one screen") : seatWords(seats[otherSide(you[0])]) || t("Somebody");
 
 /** @param {Summary} game */
 const isMyTurn = ({ turn, you }) => turn !== null && you.includes(turn);
 
 /** @param {Summary} game */
 function state(game) {
-  if (game.status === "aborted") return t("aborted");
+  if (game.status === "aborted") return t("cancelled");
   if (game.result) return resultWords(game, game.result.winner);
   if (game.status === "waiting") return t("waiting");
   return isMyTurn(game) ? t("your turn") : t("in play");
@@ -67,7 +67,7 @@ function gameCards() {
 /** @param {Summary} game */
 const gameCard = (game) => html`<li class="card ${isMyTurn(game) ? "mine" : ""}">
   <a href="/game/${game.id}">${miniature(game.board)}<strong>${opponent(game)}</strong>
-  <span>${state(game)} · ${t("moves: {n}", { n: game.moves })} · ${controlWords(game.control)}</span></a>
+  <span>${state(game)} · ${t("stones: {n}", { n: game.moves })} · ${controlWords(game.control)}</span></a>
   <a class="small" href="/api/games/${game.id}/record" download>${t("Save as PGN")}</a></li>`;
 
 const studyCards = () => html`<h2>${t("My studies")}</h2><ul class="cards">${studies.map(studyCard)}</ul>`;
@@ -76,13 +76,13 @@ const studyCards = () => html`<h2>${t("My studies")}</h2><ul class="cards">${stu
 const studyCard = (study) => html`<li class="card">
   <a href="/study/${study.id}">${study.board ? miniature(study.board) : nothing}
   <strong>${study.title || t("A study")}</strong>
-  <span>${t("moves: {n}", { n: study.moves })}</span></a>
+  <span>${t("stones: {n}", { n: study.moves })}</span></a>
   <a class="small" href="/api/studies/${study.id}/record" download>${t("Save as PGN")}</a>
   ${study.id === deleting ? deleteQuestion(study) : deleteButton(study)}</li>`;
 
 /** @param {StudySummary} study */
 const deleteButton = (study) => html`<button type="button" class="quiet small" data-asks=${study.id}
-  aria-label=${t("Delete {title}", { title: study.title || t("A study") })}
+  aria-label=${t("Delete: {title}", { title: study.title || t("A study") })}
   @click=${() => askWhetherToDelete(study.id)}>${t("Delete")}</button>`;
 
 /** @param {StudySummary} study */

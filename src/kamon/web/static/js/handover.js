@@ -18,7 +18,7 @@ async function takeOver() {
 }
 
 render(
-  html`<p>${t("Play on with this device?")}</p>
-    <button type="button" class="primary" @click=${takeOver}>${t("Take over the seat")}</button>`,
+  html`<p>${t("Continue on this device?")}</p>
+    <button type="button" class="primary" @click=${takeOver}>${t("Continue here")}</button>`,
   root,
 );

@@ -65,14 +65,14 @@ function update() {
     <p>${startButton("computer", t("Play against the computer"), "primary large")}</p>
     ${levelSlider()}
     <div class="others">
-      ${startButton("self", t("Two at this screen"))}
+      ${startButton("self", t("Two players on this screen"))}
       ${startButton("friend", t("Invite a friend"))}
-      ${startButton("anyone", t("Wait for anyone"))}
+      ${startButton("anyone", t("Find an opponent"))}
     </div>
     <details ?open=${state.more} @toggle=${onToggle}>
-      <summary>${t("Side, clock and board")}</summary>
+      <summary>${t("Colour, clock and board")}</summary>
       <fieldset><legend>${t("You play")}</legend>
-        ${radio("side", "random", t("random"))}
+        ${radio("side", "random", t("at random"))}
         ${radio("side", "black", t("Black, first"))}
         ${radio("side", "white", t("White, second"))}
       </fieldset>
@@ -137,14 +137,14 @@ function seedField() {
   const onInput = (/** @type {Event} */ event) => {
     choice.seed = inputValue(event).replace(NO_DIGIT, "");
   };
-  return html`<label>${t("Number of the board")} <input type="text" inputmode="numeric" pattern="[0-9]{1,20}"
+  return html`<label>${t("Board number")} <input type="text" inputmode="numeric" pattern="[0-9]{1,20}"
     maxlength="20" .value=${choice.seed} @input=${onInput}></label>`;
 }
 
-const layoutField = () => html`<label>${t("Tokens in reading order, rows joined by /")}
+const layoutField = () => html`<label>${t("Tokens row by row from the top, rows separated by /")}
     <textarea rows="3" maxlength="200" spellcheck="false" .value=${choice.layout}
       @input=${choose("layout")}></textarea></label>
-  <p class="small">${t("Or arrange them by hand: choose two tokens, and they change places.")}</p>
+  <p class="small">${t("Or arrange them by hand: choose two tokens to swap them.")}</p>
   <kamon-board id="arrange"></kamon-board>`;
 
 // --- A board of one's own ------------------------------------------------------------------------
@@ -194,7 +194,7 @@ function showOpenGames(games) {
   const others = games.filter((game) => !game.you.length);
   openGames.hidden = !others.length;
   render(
-    html`<h2 id="open-title">${t("Games that wait for an opponent")}</h2>
+    html`<h2 id="open-title">${t("Games waiting for an opponent")}</h2>
       <ul class="list">${others.map(openGame)}</ul>`,
     openGames,
   );

@@ -111,7 +111,7 @@ function putStone(stone) {
   shown = stone;
   const element = boardIn(root);
   if (element) element.landed = stone.board.last;
-  playSound("stone");
+  playSound("mine");
 }
 
 /**

@@ -1,7 +1,7 @@
 // Pieces that several pages are made of: buttons, fields, what to match, the board in its place, and sounds.
 import { html, nothing } from "../vendor/lit-html.js";
 import { tokenPicture } from "./board.js";
-import { announce, copyText, preferences } from "./shell.js";
+import { announce, copyText, onPreferences, preferences } from "./shell.js";
 import { needWords, t } from "./words.js";
 
 /** @typedef {import("./board.js").KamonBoard} KamonBoard */
@@ -86,34 +86,62 @@ export function showBoard(element, shown, listeners) {
 
 // --- Sounds --------------------------------------------------------------------------------------
 
-/** In hertz: c, e, g. */
-const CHORD = [262, 330, 392];
+/**
+ * One tone: its pitch in hertz, to which share of that it falls, when it begins and how long it sounds in seconds.
+ * @typedef {{pitch: number, fall: number, at: number, length: number, loudness: number, shape?: OscillatorType}} Tone
+ * @typedef {"mine" | "theirs" | "low" | "end"} Sound
+ */
+
+/** @param {number} pitch @param {number} at @returns {Tone} */
+const bell = (pitch, at) => ({ pitch, fall: 1, at, length: 1.1, loudness: 0.1, shape: "sine" });
+/** @param {number} pitch @param {number} at @param {number} loudness @returns {Tone} */
+const knock = (pitch, at, loudness) => ({ pitch, fall: 0.5, at, length: 0.12, loudness });
+
+/**
+ * All four differ in more than pitch: one low knock, two higher ones, a ticking clock, a chord that rises.
+ * @type {Record<Sound, Tone[]>}
+ */
+const SOUNDS = {
+  mine: [knock(290, 0, 0.24)],
+  theirs: [knock(640, 0, 0.13), knock(520, 0.11, 0.1)],
+  low: [0, 0.16, 0.32].map((at) => ({ pitch: 1180, fall: 0.98, at, length: 0.06, loudness: 0.09 })),
+  end: [bell(262, 0), bell(330, 0.12), bell(392, 0.24), bell(523, 0.4)],
+};
+
 /** @type {AudioContext | null} */
 let context = null;
 
-/** @param {number} pitch @param {number} length @param {number} loudness @param {number} [delay] */
-function playTone(pitch, length, loudness, delay = 0) {
-  context ??= new AudioContext();
-  const start = context.currentTime + delay;
-  const oscillator = context.createOscillator();
-  const gain = context.createGain();
-  oscillator.type = "triangle";
+/** @param {AudioContext} audio @param {Tone} tone */
+function playTone(audio, { pitch, fall, at, length, loudness, shape = "triangle" }) {
+  const start = audio.currentTime + at;
+  const oscillator = audio.createOscillator();
+  const gain = audio.createGain();
+  oscillator.type = shape;
   oscillator.frequency.setValueAtTime(pitch, start);
-  oscillator.frequency.exponentialRampToValueAtTime(pitch * 0.6, start + length);
-  gain.gain.setValueAtTime(loudness, start);
+  oscillator.frequency.exponentialRampToValueAtTime(pitch * fall, start + length);
+  gain.gain.setValueAtTime(0.0001, start);
+  gain.gain.exponentialRampToValueAtTime(2 * loudness * preferences.volume, start + 0.006);
   gain.gain.exponentialRampToValueAtTime(0.0001, start + length);
-  oscillator.connect(gain).connect(context.destination);
+  oscillator.connect(gain).connect(audio.destination);
   oscillator.start(start);
   oscillator.stop(start + length);
 }
 
-/** A stone that lands on wood, or a chord at the end, unless the visitor wants none. @param {"stone" | "end"} what */
+/** Play a sound as loud as the visitor wants it, or not at all. @param {Sound} what */
 export function playSound(what) {
-  if (!preferences.sound) return;
+  if (!preferences.sound || !preferences.volume) return;
   try {
-    if (what === "stone") playTone(420, 0.12, 0.12);
-    else for (const [index, pitch] of CHORD.entries()) playTone(pitch, 0.9, 0.06, index * 0.09);
+    context ??= new AudioContext();
+    for (const tone of SOUNDS[what]) playTone(context, tone);
   } catch {
     // The game goes on without it.
   }
 }
+
+let heardVolume = preferences.volume;
+// Whoever changes the volume hears how loud it is.
+onPreferences(() => {
+  if (heardVolume === preferences.volume) return;
+  heardVolume = preferences.volume;
+  playSound("mine");
+});

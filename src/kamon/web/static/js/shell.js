@@ -4,6 +4,8 @@
  * @typedef {object} Preferences
  * @property {import("./page").EditionName} edition
  * @property {boolean} sound
+ * @property {number} volume From 0 to 1.
+ * @property {boolean} confirm Must a move be chosen twice?
  * @property {boolean} motion
  * @property {boolean} coordinates
  * @property {boolean} notices Tell me when it is my turn.
@@ -14,6 +16,8 @@
  * @property {number} ladder Which list of levels `level` belongs to.
  * @property {number} lesson The step of the tutorial to open.
  * @property {number} learnt The last step of the tutorial that is done.
+ * @property {Record<string, number>} streaks By level: games won in a row against it, or lost if it is negative.
+ * @property {string} counted The last game that is counted in `streaks`.
  */
 
 const STORAGE_KEY = "kamon";
@@ -21,6 +25,8 @@ const STORAGE_KEY = "kamon";
 const DEFAULTS = {
   edition: "2020",
   sound: true,
+  volume: 0.5,
+  confirm: false,
   motion: true,
   coordinates: false,
   notices: false,
@@ -31,6 +37,8 @@ const DEFAULTS = {
   ladder: 2,
   lesson: 1,
   learnt: 0,
+  streaks: {},
+  counted: "",
 };
 
 // The levels that play like the eight of the first version.
@@ -102,8 +110,9 @@ const field = (name) => /** @type {HTMLInputElement & HTMLSelectElement} */ (for
 function openSettings() {
   field("theme").value = document.documentElement.dataset.theme ?? "auto";
   field("edition").value = preferences.edition;
-  for (const name of /** @type {const} */ (["sound", "motion", "coordinates", "notices"]))
+  for (const name of /** @type {const} */ (["sound", "motion", "coordinates", "notices", "confirm"]))
     field(name).checked = preferences[name];
+  field("volume").valueAsNumber = 100 * preferences.volume;
   dialog.showModal();
 }
 
@@ -132,6 +141,13 @@ async function setNotices(box) {
   prefer({ notices: granted });
 }
 
+/** No volume and no sound are the same. @param {number} volume */
+function setVolume(volume) {
+  prefer({ volume, sound: volume > 0 });
+  field("sound").checked = preferences.sound;
+  field("volume").valueAsNumber = 100 * volume;
+}
+
 /** @param {Event} event */
 function onSetting({ target }) {
   const input = /** @type {HTMLInputElement} */ (target);
@@ -139,7 +155,9 @@ function onSetting({ target }) {
   else if (input.name === "theme") setTheme(input.value);
   else if (input.name === "edition") prefer({ edition: input.value === "2007" ? "2007" : "2020" });
   else if (input.name === "notices") setNotices(input);
+  else if (input.name === "volume") setVolume(input.valueAsNumber / 100);
   else prefer({ [input.name]: input.checked });
+  if (input.name === "sound" && preferences.sound && !preferences.volume) setVolume(DEFAULTS.volume);
 }
 
 /** Give up everything that this browser's secret holds, and what it has stored itself. */

@@ -35,6 +35,7 @@ export interface BoardView {
   need: string | null;
   legal: string[];
   replies: Record<string, string[]>;
+  chain: string[];
   outcome: OutcomeView | null;
 }
 
@@ -170,6 +171,7 @@ export interface EventView {
   shared?: boolean;
   listed?: boolean;
   opening?: string[];
+  score?: ScoreView;
   side?: "black" | "white";
   name?: string;
   cell?: string;
@@ -404,6 +406,7 @@ export interface RoomView {
   claim: number | null;
   offers: OffersView;
   next: string | null;
+  score: ScoreView | null;
   clock: ClockView;
   assistance?: AssistanceView | null;
 }
@@ -412,6 +415,13 @@ export interface RoomView {
 export interface SavedStudy {
   id: string;
   updated: number;
+}
+
+/** How a series of games stands: the wins of who sits on each side now, and the draws. */
+export interface ScoreView {
+  black: number;
+  white: number;
+  draws: number;
 }
 
 /** Who sits on a side. */

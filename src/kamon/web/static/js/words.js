@@ -11,15 +11,43 @@ import { CELL_NAMES, isNeutral } from "./cells.js";
 const { editions, levels, descriptions, errors, defects } = /** @type {import("./page").Artwork} */ (data);
 // Outside a browser, where the tests run, everything is said in English.
 const language = globalThis.document?.documentElement.lang || "en";
-/** @type {Record<string, string>} */
+/** @type {Record<string, string | string[]>} */
 const words = language === "en" ? {} : (await import(`../words/${language}.js`)).default;
 
 const PLACEHOLDER = /\{(?<name>\w+)\}/gu;
 
+/** @param {string} text @param {Record<string, string | number>} values */
+const fill = (text, values) => text.replace(PLACEHOLDER, (whole, name) => String(values[name] ?? whole));
+
 /** @param {string} text @param {Record<string, string | number>} [values] */
 export function t(text, values = {}) {
-  return (words[text] ?? text).replace(PLACEHOLDER, (whole, name) => String(values[name] ?? whole));
+  const known = words[text];
+  return fill(typeof known === "string" ? known : text, values);
 }
+
+const plurals = new Intl.PluralRules(language);
+/** The places of the forms in a catalogue, which has no form that its language does not need. */
+const FORMS = { zero: 0, one: 0, two: 1, few: 1, many: 2, other: 2 };
+
+/**
+ * Say something that counts, in the right form. The English singular is the key.
+ * @param {string} one @param {string} many @param {number} n @param {Record<string, string | number>} [values]
+ */
+export function tn(one, many, n, values = {}) {
+  const known = words[one];
+  const forms = Array.isArray(known) ? known : [one, many];
+  const form = forms[Math.min(FORMS[plurals.select(n)], forms.length - 1)];
+  return fill(form, { n: numberWords(n), ...values });
+}
+
+const numbers = new Intl.NumberFormat(language);
+const fewLetters = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
+
+/** @param {number} n */
+export const numberWords = (n) => numbers.format(n);
+
+/** A large number in a few letters. @param {number} n */
+export const roughNumberWords = (n) => fewLetters.format(n);
 
 // --- Tokens and levels ---------------------------------------------------------------------------
 
@@ -30,7 +58,7 @@ export function tokenWords(token, edition) {
   const symbol = t(symbols[token[0]]);
   return lifts
     ? t("{sign} × {count}", { sign: symbol, count: token[1] })
-    : t("{symbol}, {colour}", { symbol, colour: t(suits[token[1]]) });
+    : t("{colour} {symbol}", { symbol, colour: t(suits[token[1]]) });
 }
 
 /** Say what matches a token. @param {string} token @param {EditionName} edition */
@@ -38,8 +66,8 @@ export function needWords(token, edition) {
   const { symbols, suits, lifts } = editions[edition];
   const symbol = t(symbols[token[0]]);
   return lifts
-    ? t("the sign {sign}, or any sign × {count}", { sign: symbol, count: token[1] })
-    : t("symbol {symbol}, or colour {colour}", { symbol, colour: t(suits[token[1]]) });
+    ? t("any {sign}, or any symbol × {count}", { sign: symbol, count: token[1] })
+    : t("any {symbol}, or anything {colour}", { symbol, colour: t(suits[token[1]]) });
 }
 
 /** @param {number} level */
@@ -59,7 +87,7 @@ const DAY = 24 * HOUR;
 /** Time left, as on a clock. @param {number} milliseconds */
 export function timeWords(milliseconds) {
   const seconds = Math.ceil(milliseconds / 1000);
-  if (seconds >= 2 * DAY) return t("{n} days", { n: Math.floor(seconds / DAY) });
+  if (seconds >= 2 * DAY) return tn("{n} day", "{n} days", Math.floor(seconds / DAY));
   const parts = [Math.floor(seconds / HOUR), Math.floor(seconds / MINUTE) % 60, seconds % 60];
   const [first, ...others] = parts[0] ? parts : parts.slice(1);
   return [first, ...others.map((part) => String(part).padStart(2, "0"))].join(":");
@@ -69,8 +97,7 @@ export function timeWords(milliseconds) {
 export function controlWords(control) {
   if (control === "-") return t("no clock");
   if (control.startsWith("1/")) {
-    const days = Math.round(Number(control.slice(2)) / DAY);
-    return days === 1 ? t("one day a move") : t("{n} days a move", { n: days });
+    return tn("{n} day per move", "{n} days per move", Math.round(Number(control.slice(2)) / DAY));
   }
   const [initial, increment] = control.split("+").map(Number);
   return t("{minutes} min + {seconds} s", { minutes: initial / MINUTE, seconds: increment });
@@ -108,14 +135,51 @@ export function endWords(winner, by) {
   const names = { winner: sideWords(winner), loser: sideWords(otherSide(winner)) };
   /** @type {Record<string, string>} */
   const ways = {
-    connection: t("{winner} wins by linking two opposite sides.", names),
+    connection: t("{winner} wins by connecting two opposite edges.", names),
     loop: t("{winner} wins by closing a loop.", names),
-    "connection+loop": t("{winner} wins by a link and a loop at once.", names),
-    block: t("{winner} wins: {loser} has nothing to play.", names),
+    "connection+loop": t("{winner} wins with a connection and a loop at once.", names),
+    block: t("{winner} wins: {loser} cannot play.", names),
     resignation: t("{winner} wins: {loser} has resigned.", names),
     time: t("{winner} wins: {loser} has run out of time.", names),
   };
   return ways[by] ?? by;
+}
+
+const lists = new Intl.ListFormat(language);
+
+/**
+ * Say how a game has ended, with the names of the edges that are connected.
+ * @param {RoomView} room @param {EditionName} edition
+ */
+export function resultWords({ result, board }, edition) {
+  if (!result) return "";
+  const links = board.outcome?.links ?? [];
+  if (!(result.winner && links.length)) return endWords(result.winner, result.by);
+  const names = links.map((link) => t("{edge} to {edge}", { edge: t(editions[edition].edges[link.colour]) }));
+  const told = { winner: sideWords(result.winner), edges: lists.format(names) };
+  return board.outcome?.ring.length
+    ? t("{winner} wins: {edges}, and a loop.", told)
+    : t("{winner} wins: {edges}.", told);
+}
+
+/**
+ * Say how a game has ended to who looks: a player is told what it means for them.
+ * @param {RoomView} room @param {EditionName} edition
+ */
+export function headlineWords(room, edition) {
+  const { result, you } = room;
+  if (!result || you.length !== 1) return resultWords(room, edition);
+  if (!result.winner) return t("A draw.");
+  return you.includes(result.winner) ? t("You win!") : t("You lose.");
+}
+
+/**
+ * How a series of games stands, one side's wins first.
+ * @param {import("./types").ScoreView} score @param {Side} first
+ */
+export function scoreWords(score, first) {
+  const wins = `${numberWords(score[first])} – ${numberWords(score[otherSide(first)])}`;
+  return score.draws ? `${wins} (${tn("{n} draw", "{n} draws", score.draws)})` : wins;
 }
 
 /** Say how the board itself has ended the game, or whose turn it is. @param {Board} board */
@@ -125,33 +189,42 @@ export const boardWords = ({ outcome, turn }) =>
 /** Name the cells that prove how a game has ended. @param {Board} board @param {EditionName} edition */
 export function proofWords({ outcome }, edition) {
   if (!outcome) return "";
-  const parts = outcome.links.map((link) => t("Link: {cells}.", { cells: link.chain.join(" ") }));
+  const parts = outcome.links.map((link) => t("Connection: {cells}.", { cells: link.chain.join(" ") }));
   if (outcome.ring.length) {
     const cells = { cells: outcome.ring.join(" "), inside: outcome.enclosed.join(" ") };
-    parts.push(t("Ring: {cells}. It holds {inside}.", cells));
+    parts.push(t("Loop: {cells}. Inside: {inside}.", cells));
   }
-  if (outcome.needed) {
-    const need = needWords(outcome.needed.symbol + outcome.needed.suit, edition);
-    parts.push(t("No free token matches: {need}.", { need }));
-  }
-  return parts.join(" ");
+  return [...parts, blockWords({ outcome }, edition)].filter(Boolean).join(" ");
+}
+
+/**
+ * Say what the blocked side would have needed, if it was blocked.
+ * @param {Pick<Board, "outcome">} board @param {EditionName} edition
+ */
+export function blockWords({ outcome }, edition) {
+  if (!outcome?.needed) return "";
+  const need = needWords(outcome.needed.symbol + outcome.needed.suit, edition);
+  return t("No free token fits. Needed: {need}.", { need });
 }
 
 // --- One game ------------------------------------------------------------------------------------
 
-/** Say how a game stands. @param {RoomView} room @param {boolean} compiling Is the engine being compiled? */
-export function statusWords(room, compiling) {
+/**
+ * Say how a game stands.
+ * @param {RoomView} room @param {EditionName} edition @param {boolean} compiling Is the engine being compiled?
+ */
+export function statusWords(room, edition, compiling) {
   if (room.status === "waiting")
-    return room.you.length ? t("Waiting for an opponent.") : t("This game waits for an opponent.");
-  if (room.status === "aborted") return t("The game was aborted.");
-  if (room.status === "over") return room.result ? endWords(room.result.winner, room.result.by) : "";
+    return room.you.length ? t("Waiting for an opponent.") : t("This game is waiting for an opponent.");
+  if (room.status === "aborted") return t("The game was cancelled.");
+  if (room.status === "over") return headlineWords(room, edition);
   const turn = room.board.turn ?? "black";
   if (room.shared) return toPlayWords(turn);
   if (room.you.includes(turn)) return t("Your turn.");
   if (room.seats[turn].kind !== "computer") return t("{player} to play.", { player: sideWords(turn) });
   return compiling
-    ? t("The engine is being prepared, once on this server. It takes about 15 seconds …")
-    : t("The computer is thinking …");
+    ? t("The server is getting the computer player ready. It does this once and takes about 15 seconds…")
+    : t("The computer is thinking…");
 }
 
 /** Is it the turn of somebody at this browser? @param {RoomView} room */
@@ -175,12 +248,15 @@ export function newsWords(room, kinds, edition, compiling) {
     const token = tokenWords(need ?? "--", edition);
     parts.push(t("{player} has played {cell}: {token}.", { player, cell: last, token }));
   }
-  parts.push(statusWords(room, compiling));
+  parts.push(statusWords(room, edition, compiling));
+  if (room.status === "over" && room.you.length === 1) parts.push(resultWords(room, edition));
   if (room.status !== "playing") parts.push(proofWords(room.board, edition));
   if (isMyTurn(room)) {
     parts.push(
-      need ? t("To match: {need}.", { need: needWords(need, edition) }) : t("Begin on the border, not on a corner."),
-      t("You may play: {cells}.", { cells: legal.join(" ") }),
+      need
+        ? t("To match: {need}.", { need: needWords(need, edition) })
+        : t("Begin on an edge space, but not on a corner."),
+      t("You may play on: {cells}.", { cells: legal.join(" ") }),
     );
   }
   return parts.filter(Boolean).join(" ");
@@ -189,10 +265,33 @@ export function newsWords(room, kinds, edition, compiling) {
 /** Say why a cell cannot be played. @param {Board} board @param {string} cell @param {EditionName} edition */
 export function refusalWords(board, cell, edition) {
   const at = CELL_NAMES.indexOf(cell);
-  if (board.stones[at] !== ".") return t("{cell} is taken.", { cell });
-  if (isNeutral(board.tokens[at])) return t("Nobody may play on the neutral cell.");
-  if (!board.need) return t("Begin on the border, not on a corner.");
-  return t("{cell} cannot be played. You need {need}.", { cell, need: needWords(board.need, edition) });
+  if (board.stones[at] !== ".") return t("There is a stone here already.");
+  if (isNeutral(board.tokens[at])) return t("Nobody may play on the neutral space.");
+  if (!board.need) return t("Begin on an edge space, but not on a corner.");
+  const { symbols, suits, lifts } = editions[edition];
+  const [symbol, suit] = board.need;
+  const token = tokenWords(board.tokens[at], edition);
+  return lifts
+    ? t("This is {token}. You need: {need}.", { token, need: needWords(board.need, edition) })
+    : t("This {token} is neither a {symbol} nor {colour}.", {
+        token,
+        symbol: t(symbols[symbol]),
+        colour: t(suits[suit]),
+      });
+}
+
+/**
+ * Name a move by its token; the board shows the cells then.
+ * @param {Board} board @param {string} cell @param {EditionName} edition
+ */
+export const moveWords = (board, cell, edition) =>
+  t("the {token} on {cell}", { token: tokenWords(board.tokens[CELL_NAMES.indexOf(cell)], edition), cell });
+
+/** Say that the opponent did not agree to what one has offered. @param {string} what */
+export function declinedWords(what) {
+  if (what === "draw") return t("Your opponent declined the draw.");
+  if (what === "takeback") return t("Your opponent does not want you to take the move back.");
+  return t("Your opponent does not want a rematch.");
 }
 
 // --- Errors --------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 // What is shown around the board of a game: the players, what to match, what can be done, and the moves.
-import { html, nothing } from "../../vendor/lit-html.js";
-import { addressField, button, checkbox, moveButton, needToMatch, stepButtons } from "../parts.js";
+import { html, nothing, svg } from "../../vendor/lit-html.js";
+import { addressField, button, checkbox, inputValue, moveButton, needToMatch, stepButtons } from "../parts.js";
 import { prefer, preferences } from "../shell.js";
-import { playerWords, sideWords, t, timeWords } from "../words.js";
+import { isMyTurn, otherSide, playerWords, scoreWords, sideWords, t, timeWords } from "../words.js";
 
 /** @typedef {import("../types").RoomView} RoomView */
 /** @typedef {import("../page").Side} Side */
@@ -10,7 +10,7 @@ import { playerWords, sideWords, t, timeWords } from "../words.js";
 /** @typedef {import("../game.js").Doing} Doing */
 
 /** With less time than this, in milliseconds, a clock is shown as running short. */
-const SHORT_TIME = 20_000;
+export const SHORT_TIME = 20_000;
 
 // --- The players ---------------------------------------------------------------------------------
 
@@ -29,13 +29,29 @@ export function player(table, side) {
 const isAway = (room, side) =>
   room.status === "playing" && room.seats[side].kind === "person" && !room.shared && !room.present[side];
 
+/**
+ * How much time a side has left, in milliseconds.
+ * @param {Pick<Table, "room" | "received">} table @param {Side} side
+ */
+export const timeLeft = ({ room, received }, side) =>
+  Math.max(0, room.clock[side] - (room.clock.running === side ? Date.now() - received : 0));
+
 /** @param {Table} table @param {Side} side */
-function clock({ room, received }, side) {
+function clock(table, side) {
+  const { room } = table;
   if (room.clock.control === "-") return nothing;
   const running = room.clock.running === side;
-  const left = Math.max(0, room.clock[side] - (running ? Date.now() - received : 0));
+  const left = timeLeft(table, side);
   return html`<span class="clock ${running ? "running" : ""} ${left < SHORT_TIME ? "short" : ""}" role="timer"
-    aria-label=${t("Time of {side}", { side: sideWords(side) })}>${timeWords(left)}</span>`;
+    aria-label=${t("{side}’s clock", { side: sideWords(side) })}>${timeWords(left)}</span>`;
+}
+
+/** How a series of games stands, between the players. @param {RoomView} room @param {Side} first */
+export function score(room, first) {
+  if (!room.score) return nothing;
+  return html`<p class="score"><span>${playerWords(room, first)}</span>
+    <strong>${scoreWords(room.score, first)}</strong>
+    <span>${playerWords(room, otherSide(first))}</span></p>`;
 }
 
 // --- What to match -------------------------------------------------------------------------------
@@ -45,7 +61,7 @@ export function need({ room, looking }) {
   const board = looking?.board ?? room.board;
   if (board.outcome || (room.status !== "playing" && !looking)) return nothing;
   if (board.need) return needToMatch(board.need);
-  return html`<div class="need"><p>${t("Black begins on the border, not on a corner.")}</p></div>`;
+  return html`<div class="need"><p>${t("Black begins on an edge space, but not on a corner.")}</p></div>`;
 }
 
 // --- What can be done ----------------------------------------------------------------------------
@@ -56,25 +72,32 @@ export function actions(table, doing) {
   const seated = room.you.length > 0;
   if (room.can.includes("join")) return sitDown(doing);
   if (room.status === "waiting") return invitation(table, doing);
-  if (!seated) return html`<p class="note">${t("You are watching.")}</p>`;
-  return room.status === "playing" ? actionsInPlay(table, doing) : actionsAfterwards(room, doing);
+  if (room.status !== "playing") return actionsAfterwards(table, doing);
+  return seated ? actionsInPlay(table, doing) : html`<p class="note">${t("You are watching.")}</p>`;
 }
 
 /** @param {Doing} doing */
 function sitDown({ act }) {
-  const join = () => act("join", { name: preferences.name });
-  return html`<div class="row">${button(t("Sit down and play"), join, "primary")}</div>`;
+  const setName = (/** @type {Event} */ event) => prefer({ name: inputValue(event).trim() });
+  const join = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    act("join", { name: preferences.name });
+  };
+  return html`<form class="join" @submit=${join}>
+    <label>${t("Your name")} <input type="text" maxlength="40" autocomplete="nickname" .value=${preferences.name}
+      @input=${setName}></label>
+    <div class="row"><button class="primary">${t("Join the game")}</button></div></form>`;
 }
 
 /** @param {Table} table @param {Doing} doing */
 function invitation(table, doing) {
   const shown = {
     address: `${location.origin}/game/${table.room.id}`,
-    label: t("Address of the game"),
+    label: t("Link to the game"),
     copied: table.copied,
     kind: "",
   };
-  return html`<div class="invite"><p>${t("Send this address to your opponent:")}</p>
+  return html`<div class="invite"><p>${t("Send this link to your opponent:")}</p>
     ${addressField(shown, doing.copied)}
     ${qrCode(`/api/games/${table.room.id}/invitation.svg`)}</div>
     <div class="row">${abortButton(table, doing)}</div>`;
@@ -82,7 +105,7 @@ function invitation(table, doing) {
 
 /** @param {string} source */
 const qrCode = (source) =>
-  html`<img class="qr" src=${source} alt=${t("QR code of the address")} width="180" height="180">`;
+  html`<img class="qr" src=${source} alt=${t("QR code of the link")} width="180" height="180">`;
 
 /** @param {Table} table @param {Doing} doing */
 function actionsInPlay(table, doing) {
@@ -94,16 +117,48 @@ function actionsInPlay(table, doing) {
     ${may("abort") && room.moves.length < 2 ? abortButton(table, doing) : resignButton(table, doing)}
     ${may("draw") && !room.offers.draw ? drawButton(table, doing) : nothing}
     ${mayClaim(table) ? button(t("Claim the win: your opponent has left"), () => doing.act("claim"), "") : nothing}
+    ${againstComputer ? hintButton(table, doing) : nothing}
     ${againstComputer ? checkbox(t("Assistant"), preferences.assistant, (assistant) => prefer({ assistant })) : nothing}
-    </div>${room.shared ? nothing : otherDevice(table, doing)}`;
+    </div>${table.hint ? html`<p class="hint" role="status">${table.hint.words}</p>` : nothing}
+    ${legend(againstComputer)}${room.shared ? nothing : otherDevice(table, doing)}`;
 }
+
+/** @param {Table} table @param {Doing} doing */
+const hintButton = ({ room, hint, looking }, { askHint }) =>
+  html`<button type="button" class="quiet" ?disabled=${!isMyTurn(room) || Boolean(hint) || Boolean(looking)}
+    @click=${askHint}>${t("Hint")}</button>`;
+
+/** What the marks on the board mean. @param {boolean} assisted */
+function legend(assisted) {
+  const hexagon = "0,-44 38,-22 38,22 0,44 -38,22 -38,-22";
+  const last = svg`<polygon class="mark-last under" points=${hexagon}/><polygon class="mark-last" points=${hexagon}/>`;
+  const threat = svg`<path class="mark-threat" transform="translate(0 74) scale(2)" d="M-9,-44L0,-30L9,-44Z"/>`;
+  const losing = svg`<path class="mark-losing" transform="scale(2)" d="M-12,-12L12,12M12,-12L-12,12"/>`;
+  return html`<details class="legend"><summary>${t("What do the marks mean?")}</summary><ul class="plain">
+    ${legendLine(svg`<polygon class="mark-legal" points=${hexagon}/>`, t("You may play here."))}
+    ${legendLine(svg`<circle class="mark-reply" r="40"/>`, replyWords())}
+    ${legendLine(last, t("The last move."))}
+    ${assisted ? legendLine(threat, t("Your opponent could win here soon.")) : nothing}
+    ${assisted ? legendLine(losing, t("The Assistant warns: this move loses at once.")) : nothing}
+    </ul>${assisted ? html`<p class="small">${assistantWords()}</p>` : nothing}</details>`;
+}
+
+/** @param {unknown} mark @param {string} words */
+const legendLine = (mark, words) =>
+  html`<li><svg viewBox="-52 -52 104 104" aria-hidden="true">${mark}</svg> <span>${words}</span></li>`;
+
+const replyWords = () =>
+  t("Your opponent may play here after the move you point at. On a touchscreen, hold your finger on a token.");
+
+const assistantWords = () =>
+  t("The Assistant looks one move ahead: where your opponent could win, and which of your moves would allow it.");
 
 /** Has the opponent been away for so long by now that the win may be claimed? @param {Table} table */
 const mayClaim = ({ room, received }) => room.claim !== null && Date.now() - received >= room.claim;
 
 /** @param {Table} table @param {Doing} doing */
 const abortButton = (table, doing) =>
-  confirmed(table, doing, { what: "abort", label: t("Abort the game"), sure: t("Yes, abort") }, () =>
+  confirmed(table, doing, { what: "abort", label: t("Cancel the game"), sure: t("Yes, cancel it") }, () =>
     doing.act("abort"),
   );
 
@@ -130,15 +185,29 @@ function confirmed(table, doing, { what, label, sure }, action) {
   return html`<span class="confirm">${button(sure, action, "danger")}${button(t("No"), takeBack)}</span>`;
 }
 
-/** @param {RoomView} room @param {Doing} doing */
-function actionsAfterwards(room, doing) {
+/** @param {Table} table @param {Doing} doing */
+function actionsAfterwards(table, doing) {
+  const { room } = table;
+  const again = room.you.length ? rematchButtons(doing) : nothing;
   const next = room.next
     ? html`<a class="button primary" href="/game/${room.next}">${t("To the next game")}</a>`
-    : rematchButtons(doing);
+    : again;
   const review = html`<a class="button" href="/study?game=${room.id}&review">${t("Review this game")}</a>`;
   return html`${offers(room, doing)}<div class="row">${next}
     ${room.moves.length ? review : nothing}
-    <a class="button quiet" href="/">${t("New game")}</a></div>`;
+    <a class="button quiet" href="/">${t("New game")}</a></div>
+    ${table.after?.panel() ?? nothing}
+    ${room.moves.length ? share(table, doing) : nothing}`;
+}
+
+/** @param {Table} table @param {Doing} doing */
+function share({ room, copied }, doing) {
+  const shown = { address: `${location.origin}/game/${room.id}`, label: t("Link to the game"), copied, kind: "" };
+  const query = new URLSearchParams({ line: [room.layout, ...room.moves].join(" "), edition: preferences.edition });
+  const file = (/** @type {string} */ name, /** @type {string} */ label) =>
+    html`<a class="button" href="/api/${name}?${query}" download="kamon-${room.id}-${name}">${label}</a>`;
+  return html`<details class="share"><summary>${t("Share")}</summary>${addressField(shown, doing.copied)}
+    <p class="row">${file("picture.png", t("Picture"))}${file("film.gif", t("Film of the game"))}</p></details>`;
 }
 
 /** @param {Doing} doing */
@@ -167,18 +236,22 @@ function offers(room, { act }) {
 
 /** @param {Table} table @param {Doing} doing */
 function otherDevice({ handover }, doing) {
-  const summary = html`<summary>${t("Play on with another device")}</summary>`;
+  const summary = html`<summary>${t("Continue on another device")}</summary>`;
   if (!handover) {
     const onToggle = (/** @type {Event} */ event) =>
       /** @type {HTMLDetailsElement} */ (event.target).open && doing.handOver();
     return html`<details class="device" @toggle=${onToggle}>${summary}</details>`;
   }
   return html`<details class="device" open>${summary}
-    <p>${t("Open this address there. It works once, for {n} minutes.", { n: handover.minutes })}</p>
-    <p><input type="text" readonly .value=${handover.address} aria-label=${t("Address for the other device")}></p>
+    <p>${handoverWords(handover.minutes)}</p>
+    <p><input type="text" readonly .value=${handover.address} aria-label=${t("Link for the other device")}></p>
     ${qrCode(`data:image/svg+xml,${encodeURIComponent(handover.picture)}`)}
-    <div class="row">${button(t("Play on this device alone"), doing.takeBackSeat)}</div></details>`;
+    <div class="row">${button(t("Play on this device only"), doing.takeBackSeat)}</div></details>`;
 }
+
+/** @param {number} n */
+const handoverWords = (n) =>
+  t("Open this link on the other device. It works once and expires after {n} minutes.", { n });
 
 // --- The moves -----------------------------------------------------------------------------------
 

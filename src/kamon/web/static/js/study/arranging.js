@@ -106,20 +106,20 @@ export class ArrangingView {
     const { arrangement } = this;
     const { last, taken, line } = arrangement;
     return html`<aside class="panel"><h2>${t("Arrange a position")}</h2>
-      <fieldset><legend>${t("A click on a cell")}</legend>
-        ${this.#toolChoice("stones", t("puts a black stone, a white one, or none"))}
-        ${this.#toolChoice("tokens", t("lets two tokens change places"))}</fieldset>
+      <fieldset><legend>${t("Clicking a space")}</legend>
+        ${this.#toolChoice("stones", t("puts a black stone, then a white one, then none"))}
+        ${this.#toolChoice("tokens", t("swaps two tokens"))}</fieldset>
       <div class="row">${button(
         t("Shuffle the tokens"),
         this.#change(() => arrangement.shuffle()),
         "",
       )}
         ${button(
-          t("Take all stones off"),
+          t("Remove all stones"),
           this.#change(() => arrangement.takeStonesOff()),
           "",
         )}</div>
-      <label>${t("Played last")} <select @change=${this.#change((/** @type {Event} */ event) => {
+      <label>${t("Last move")} <select @change=${this.#change((/** @type {Event} */ event) => {
         arrangement.last = inputValue(event);
       })}>
         <option value="" ?selected=${!last}>–</option>

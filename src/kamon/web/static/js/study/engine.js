@@ -99,6 +99,3 @@ export function verdictWords({ value, moves }, turn) {
   const n = isExact ? moves[0]?.distance : null;
   return n ? t("{side} wins in {n} with best play.", { side, n }) : t("{side} wins with best play.", { side });
 }
-
-/** How many positions were searched, in a few letters. @param {number} nodes */
-export const countWords = (nodes) => (nodes < 1e6 ? `${Math.round(nodes / 1000)} k` : `${(nodes / 1e6).toFixed(1)} M`);

@@ -81,7 +81,7 @@ export function read(text) {
   return readings.show(
     isTooLong ? Promise.reject(new ServerError({ code: "too-large" })) : ask("/api/studies/read", { text }),
     (found) => {
-      desk.problem = found.problem ? t("Read up to an error: {what}", { what: defectWords(found.problem) }) : "";
+      desk.problem = found.problem ? t("Read as far as an error: {what}", { what: defectWords(found.problem) }) : "";
       openNew(found);
     },
     showError,

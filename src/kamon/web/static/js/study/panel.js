@@ -11,7 +11,7 @@ import {
   stepButtons,
 } from "../parts.js";
 import { preferences } from "../shell.js";
-import { boardWords, t } from "../words.js";
+import { boardWords, roughNumberWords, t } from "../words.js";
 import {
   cut,
   goTo,
@@ -30,7 +30,7 @@ import {
   writeReview,
 } from "./desk.js";
 import { draftBefore } from "./drafts.js";
-import { bestMoves, countWords, valueWords, verdictWords } from "./engine.js";
+import { bestMoves, valueWords, verdictWords } from "./engine.js";
 import { arrange, goBack, keep, playOn, read, saveRecord, shuffleBoard } from "./files.js";
 import { reviewPanel, sideAt } from "./review.js";
 import { glyphSign, numberSign } from "./tree.js";
@@ -52,7 +52,7 @@ export function panel(desk) {
     ${movesPanel(desk)}
     ${
       tree.isFromEmptyBoard && !board.outcome
-        ? html`<div class="row">${button(t("Play on from here against the computer"), playOnFromHere)}</div>`
+        ? html`<div class="row">${button(t("Play on against the computer from here"), playOnFromHere)}</div>`
         : nothing
     }
     ${tree.study.children.length ? reviewSection(desk) : nothing}
@@ -65,17 +65,18 @@ export function panel(desk) {
 
 /** @param {Desk} desk */
 function enginePanel(desk) {
-  return html`<section class="engine" aria-label=${t("Solver")}>
-    <div class="row">${checkbox(t("Solver"), preferences.engine, useEngine)}
+  return html`<section class="engine" aria-label=${t("Computer analysis")}>
+    <div class="row">${checkbox(t("Computer analysis"), preferences.engine, useEngine)}
     ${engineState(desk)}</div>
     ${desk.insight ? values(desk.insight, desk) : nothing}</section>`;
 }
 
 /** @param {Desk} desk */
 function engineState({ engine, insight, reviewing }) {
-  if (engine === "waiting") return html`<span class="small">${t("Others study as well: one moment …")}</span>`;
+  if (engine === "waiting")
+    return html`<span class="small">${t("Other people are using the analysis too. One moment…")}</span>`;
   if (engine === "thinking") {
-    const n = insight ? countWords(insight.nodes) : "0";
+    const n = insight ? roughNumberWords(insight.nodes) : "0";
     return html`<span class="small thinking">${t("{n} positions", { n })}</span>${button(t("Stop"), stopEngine)}`;
   }
   const canThink = preferences.engine && !reviewing && !insight?.done;
@@ -86,7 +87,7 @@ function engineState({ engine, insight, reviewing }) {
 function values(insight, { board }) {
   const best = bestMoves(insight);
   const estimate = (/** @type {number} */ chance) =>
-    html` <small>${t("estimated {n} %", { n: Math.round(100 * chance) })}</small>`;
+    html` <small>${t("estimated {n}%", { n: Math.round(100 * chance) })}</small>`;
   const item = (/** @type {import("../types").MoveValueView} */ move) => html`<li><button type="button"
     class="value-move ${move.value ?? "open"} ${best.includes(move.move) ? "best" : ""}"
     @click=${() => play(move.move)}>
@@ -96,7 +97,7 @@ function values(insight, { board }) {
   return html`<p class="verdict">${board.turn ? verdictWords(insight, board.turn) : nothing}</p>
     <ul class="values">${insight.moves.map(item)}</ul>
     ${insight.pv.length ? button(t("Show the line that proves it"), () => showProof(insight.pv)) : nothing}
-    <p class="small">${t("Numbers count the placements of both sides until the end.")}</p>`;
+    <p class="small">${t("The numbers say how many stones both players still place until the end.")}</p>`;
 }
 
 // --- The moves -----------------------------------------------------------------------------------
@@ -169,12 +170,12 @@ function reviewSection({ tree, review, reviewing, reviewed }) {
   return html`<section class="review"><h2>${t("Review")}</h2>${progress}
     ${reviewPanel(review, tree.path.length, actions)}
     <div class="row">${!reviewing && !review.done ? button(t("Prove more"), startReview) : nothing}
-    ${button(t("Write the review into the record"), () => writeReview(review))}</div></section>`;
+    ${button(t("Add the review to the game"), () => writeReview(review))}</div></section>`;
 }
 
 /** @param {[number, number]} reviewing */
 const reviewProgress = ([done, all]) => html`<p role="status" class="small">
-  ${t("The solver goes through the game …")} <progress max=${all} value=${done}></progress>
+  ${t("The computer is going through the game…")} <progress max=${all} value=${done}></progress>
   ${button(t("Stop"), stopReview)}</p>`;
 
 // --- Ways out and in -----------------------------------------------------------------------------
@@ -183,8 +184,8 @@ const reviewProgress = ([done, all]) => html`<p role="status" class="small">
 function sharePanel({ tree, kept, mine, changed, copied }) {
   const line = encodeURIComponent(tree.line());
   const address = kept ? `${location.origin}/study/${kept}` : `${location.origin}/study?line=${line}`;
-  const field = { address, label: t("Address"), copied: copied === address };
-  return html`<details class="share"><summary>${t("Keep and share")}</summary>
+  const field = { address, label: t("Link"), copied: copied === address };
+  return html`<details class="share"><summary>${t("Save and share")}</summary>
     <label>${t("Title")} <input type="text" maxlength="80" .value=${tree.study.title}
       @input=${(/** @type {Event} */ event) => setTitle(inputValue(event))}></label>
     <div class="row">${button(keepLabel(kept, mine), keep, "primary")}${
@@ -197,8 +198,8 @@ function sharePanel({ tree, kept, mine, changed, copied }) {
 
 /** @param {string} kept @param {boolean} mine */
 function keepLabel(kept, mine) {
-  if (!kept) return t("Keep this study");
-  return mine ? t("Save") : t("Keep a copy of my own");
+  if (!kept) return t("Save this study");
+  return mine ? t("Save") : t("Save my own copy");
 }
 
 /** @param {string} line To this position. @param {string} whole To the end of the line. */
@@ -216,10 +217,10 @@ function openPanel({ tree, kept, isPlain }) {
   const pasted = () => /** @type {HTMLTextAreaElement} */ (document.getElementById("pasted")).value;
   return html`<details class="open" ?open=${!tree.study.children.length && isPlain && !kept}>
     <summary>${t("Open another position")}</summary>
-    <label>${t("A record (PGN), a position, or a board")}
+    <label>${t("A game (PGN), a position or a board")}
       <textarea id="pasted" rows="3" spellcheck="false"></textarea></label>
     <div class="row">${button(t("Open"), () => read(pasted()), "primary")}
-      ${draftBefore() ? button(t("Back to the study before"), goBack, "") : nothing}
+      ${draftBefore() ? button(t("Back to the previous study"), goBack, "") : nothing}
       ${button(t("A shuffled board"), shuffleBoard, "")}
       ${button(t("Arrange by hand"), arrange, "")}</div></details>`;
 }

@@ -91,27 +91,27 @@ function damageWords(turn) {
 function remedyWords(turn) {
   if (!turn.better) return "";
   const parts = [keepsWords(turn), reasonWords(turn)];
-  if (turn.line.length > 1) parts.push(t("It may go on like this: {line}.", { line: turn.line.slice(1).join(" ") }));
+  if (turn.line.length > 1) parts.push(t("The game might continue: {line}.", { line: turn.line.slice(1).join(" ") }));
   return parts.filter(Boolean).join(" ");
 }
 
 /** @param {Turn} turn */
 function keepsWords(turn) {
   const names = { ...namesIn(turn), move: turn.better ?? "" };
-  if (turn.before !== "win") return t("{side} could still draw by {move}.", names);
+  if (turn.before !== "win") return t("{side} could still draw with {move}.", names);
   return turn.quickest
-    ? t("{side} could still win, the quickest by {move}.", names)
-    : t("{side} could still win by {move}.", names);
+    ? t("{side} could still win, quickest with {move}.", names)
+    : t("{side} could still win with {move}.", names);
 }
 
 /** @param {Turn} turn */
 function reasonWords(turn) {
   const names = { ...namesIn(turn), cells: turn.leaves.join(" ") };
-  if (turn.ends === "block") return t("It leaves {other} nothing to play.", names);
+  if (turn.ends === "block") return t("It leaves {other} no move.", names);
   if (turn.ends) return endWords(sideAt(turn.ply), turn.ends);
   if (turn.leaves.length === 1) return t("It leaves {other} only {cells}.", names);
   const few = turn.leaves.length > 1 && turn.leaves.length <= 3;
-  return few ? t("It leaves {other} only these: {cells}.", names) : "";
+  return few ? t("It leaves {other} only: {cells}.", names) : "";
 }
 
 /** An estimate in per cent, which is never quite sure. @param {number | null} chance */
@@ -121,14 +121,14 @@ const percent = (chance) => Math.min(99, Math.max(1, Math.round(100 * (chance ??
 function doubtWords(turn) {
   const names = { ...namesIn(turn), from: percent(turn.best_estimate), to: percent(turn.estimate) };
   return t(
-    "Move {n}: {side} plays {move}. It looks doubtful: the chance to win falls from about {from} % to {to} %. That is an estimate.",
+    "Move {n}: {side} plays {move}. It looks doubtful: the chance of winning drops from about {from}% to {to}%. That is an estimate.",
     names,
   );
 }
 
 /** Say what is known after a move, good or bad. @param {Turn} turn */
 function standingWords(turn) {
-  if (!turn.after) return turn.estimate === null ? "" : t("estimated {n} %", { n: percent(turn.estimate) });
+  if (!turn.after) return turn.estimate === null ? "" : t("estimated {n}%", { n: percent(turn.estimate) });
   const value = { win: t("wins"), draw: t("draws"), loss: t("loses") }[turn.after];
   return turn.shortened ? `${value}; ${t("ends the game {n} stones sooner", { n: turn.shortened })}` : value;
 }
@@ -167,7 +167,7 @@ function graph({ turns }, here, go) {
     <rect class="grip" x=${at * step} width=${step} height=${HEIGHT} @click=${() => go(at + 1)}/>`;
   const cursor = svg`<line class="here" x1=${x(here - 1)} x2=${x(here - 1)} y1="0" y2=${HEIGHT}/>`;
   return html`<svg class="graph" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img"
-      aria-label=${t("Who was winning, move by move: above the middle Black, below it White")}>
+      aria-label=${t("Who was winning, move by move: Black above the middle, White below")}>
     <rect class="blacks" width=${WIDTH} height=${MIDDLE}/>
     <rect class="whites" y=${MIDDLE} width=${WIDTH} height=${MIDDLE}/>
     ${here > 0 ? cursor : nothing}
@@ -193,7 +193,7 @@ function accuracy(side, share) {
   const words =
     share === null
       ? t("{side}: nothing is proven.", { side: name })
-      : t("{side}: {n} % of the proven moves threw nothing away.", { side: name, n: Math.round(100 * share) });
+      : t("{side}: {n}% of the proven moves were without mistakes.", { side: name, n: Math.round(100 * share) });
   return html`<li>${words}</li>`;
 }
 
@@ -216,7 +216,7 @@ const unprovenWords = (n) =>
 function momentItem(review, turn, { go, tryOut, playOn }) {
   return html`<li>
     <p>${turnWords(turn)}</p>
-    <div class="row">${button(t("Look at it"), () => go(turn.ply - review.turns[0].ply))}
+    <div class="row">${button(t("Show the position"), () => go(turn.ply - review.turns[0].ply))}
     ${turn.better ? button(t("Show the better line"), () => tryOut(turn)) : nothing}
-    ${turn.better && playOn ? button(t("Play it against the computer"), () => playOn(turn)) : nothing}</div></li>`;
+    ${turn.better && playOn ? button(t("Try it against the computer"), () => playOn(turn)) : nothing}</div></li>`;
 }
