@@ -17,6 +17,7 @@ from kamon.web.engine.reviews import Reviews
 from kamon.web.engine.thinkers import Thinkers
 from kamon.web.games import routes as game_routes
 from kamon.web.games.desk import Desk
+from kamon.web.games.people import People
 from kamon.web.games.socket import serve_socket
 from kamon.web.games.store import Games
 from kamon.web.health import Health
@@ -111,6 +112,7 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
             secrets=secrets,
             budgets=Budgets(scale=settings.budget_scale),
             desk=desk,
+            people=People(now),
             studies=Studies(database, writer),
             thinkers=thinkers,
             analysts=analysts,

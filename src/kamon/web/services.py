@@ -14,6 +14,7 @@ from kamon.web.engine.thinkers import Thinkers
 from kamon.web.games.commits import Done
 from kamon.web.games.desk import Desk
 from kamon.web.games.messages import GameCommand
+from kamon.web.games.people import People
 from kamon.web.games.rooms import Command, Room
 from kamon.web.games.tables import Table
 from kamon.web.games.views import Company, RoomView, room_view
@@ -34,6 +35,7 @@ class Services:
     secrets: Secrets
     budgets: Budgets
     desk: Desk
+    people: People
     studies: Studies
     thinkers: Thinkers
     analysts: Analysts

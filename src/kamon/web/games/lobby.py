@@ -1,0 +1,61 @@
+"""What the home page shows of games: your own that are running, and others' that wait."""
+
+import asyncio
+from typing import Final
+
+from kamon.position import Side
+from kamon.web.games import views
+from kamon.web.games.messages import LobbyView
+from kamon.web.games.rooms import Room
+from kamon.web.games.tables import Table
+from kamon.web.identity import Visitor
+from kamon.web.services import Services
+
+RUNNING: Final = ("waiting", "playing")
+FINISHED: Final = ("over", "aborted")
+MINE_SHOWN: Final = 4
+# The most urgent games are found among so many of the latest.
+MINE_READ: Final = 24
+OPEN_SHOWN: Final = 20
+
+
+async def lobby(services: Services, visitor: Visitor) -> LobbyView:
+    """Tell somebody what is going on."""
+    desk = services.desk
+    services.people.see(visitor.holder)
+    mine: list[str] = []
+    if visitor.holder is not None:
+        mine = await asyncio.to_thread(
+            desk.games.games_of, visitor.holder, MINE_READ, None, RUNNING
+        )
+    waiting = await asyncio.to_thread(desk.games.open_games, OPEN_SHOWN)
+    own = [await desk.table(game) for game in mine]
+    others = [table for table in await _tables(services, waiting) if not visitor.sides(table.holders)]
+    now = desk.now()
+
+    def told(table: Table) -> views.SummaryView:
+        return views.summary(table.room, visitor.sides(table.holders), now)
+
+    own.sort(key=lambda table: _urgency(table.room, visitor.sides(table.holders), now))
+    return {
+        "here": services.people.count(),
+        "mine": [told(table) for table in own[:MINE_SHOWN]],
+        "open": [told(table) for table in others],
+    }
+
+
+async def _tables(services: Services, games: list[str]) -> list[Table]:
+    tables = [await services.desk.table(game) for game in games]
+    return [table for table in tables if services.is_attended(table)]
+
+
+def _urgency(room: Room, sides: frozenset[Side], now: int) -> tuple[int, int]:
+    """Sort games: where my clock runs, where it is my turn, others, those that wait."""
+    turn = room.turn
+    if turn is None:
+        return 3, -room.updated
+    if turn not in sides:
+        return 2, -room.updated
+    if room.clock.since is None:
+        return 1, -room.updated
+    return 0, room.clock.left(turn, turn, now)
