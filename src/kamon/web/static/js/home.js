@@ -26,6 +26,8 @@ const NO_DIGIT = /\D/gu;
 /** How often we look for news, in milliseconds: sooner if an opponent may move or come. */
 const INTERVAL = 15_000;
 const SHORT_INTERVAL = 5000;
+/** A new visitor is counted among those who are here when their browser asks for the first time. */
+const FIRST_LOOK = 3000;
 const TICK = 1000;
 
 /** What the visitor wishes for. @type {Record<"side" | "control" | "board" | "seed" | "layout", string>} */
@@ -299,7 +301,7 @@ if (hasLearnt()) setCookie("kamon-learnt", "yes");
 showSample();
 showGames();
 update();
-schedule();
+timer = setTimeout(look, FIRST_LOOK);
 setInterval(tick, TICK);
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) look();

@@ -64,7 +64,9 @@ export const leftWords = (left) => (left === null ? "" : t("{time} left", { time
 /** @param {number | null} left */
 export const isShort = (left) => left !== null && left < SHORT_TIME;
 
-const language = document.documentElement.lang;
+// The page has one kind of English, but the visitor may write dates as in another country that speaks it.
+const page = document.documentElement.lang;
+const language = navigator.languages.find((each) => each === page || each.startsWith(`${page}-`)) ?? page;
 const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 const dates = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
 
