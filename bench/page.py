@@ -161,9 +161,7 @@ def visit(browser: Browser, address: str, name: str, given: argparse.Namespace) 
     return seen
 
 
-def look(
-    context: BrowserContext, address: str, name: str, slowdown: float, seen: Visits
-) -> None:
+def look(context: BrowserContext, address: str, name: str, slowdown: float, seen: Visits) -> None:
     """Open a page, and note what happens."""
     path, ready = PAGES[name]
     path = path or new_game(context, address)

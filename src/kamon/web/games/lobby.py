@@ -1,9 +1,11 @@
 """What the home page shows of games: your own that are running, and others' that wait."""
 
 import asyncio
+import contextlib
 from typing import Final
 
 from kamon.position import Side
+from kamon.web.errors import ApiError
 from kamon.web.games import views
 from kamon.web.games.messages import LobbyView
 from kamon.web.games.rooms import Room
@@ -29,8 +31,12 @@ async def lobby(services: Services, visitor: Visitor) -> LobbyView:
             desk.games.games_of, visitor.holder, MINE_READ, None, RUNNING
         )
     waiting = await asyncio.to_thread(desk.games.open_games, OPEN_SHOWN)
-    own = [await desk.table(game) for game in mine]
-    others = [table for table in await _tables(services, waiting) if not visitor.sides(table.holders)]
+    own = await _tables(services, mine)
+    others = [
+        table
+        for table in await _tables(services, waiting)
+        if services.is_attended(table) and not visitor.sides(table.holders)
+    ]
     now = desk.now()
 
     def told(table: Table) -> views.SummaryView:
@@ -45,8 +51,12 @@ async def lobby(services: Services, visitor: Visitor) -> LobbyView:
 
 
 async def _tables(services: Services, games: list[str]) -> list[Table]:
-    tables = [await services.desk.table(game) for game in games]
-    return [table for table in tables if services.is_attended(table)]
+    tables = []
+    for game in games:
+        # One may have been cleared away since it was listed.
+        with contextlib.suppress(ApiError):
+            tables.append(await services.desk.table(game))
+    return tables
 
 
 def _urgency(room: Room, sides: frozenset[Side], now: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request
 from fastapi import Path as PathParam
 from fastapi.responses import JSONResponse, Response
+from sqlalchemy.exc import SQLAlchemyError
 
 from kamon import i18n
 from kamon.engine.strengths import STRENGTHS
@@ -18,6 +19,7 @@ from kamon.game import Game
 from kamon.notation import format_line, parse_line
 from kamon.web.errors import ApiError
 from kamon.web.games.lobby import lobby
+from kamon.web.games.messages import LobbyView
 from kamon.web.games.views import PictureView, picture_view
 from kamon.web.ids import PublicId
 from kamon.web.learn import rulebook
@@ -48,9 +50,8 @@ def sample() -> PictureView:
 @router.get("/")
 async def home(request: Request, services: ServicesParam) -> Response:
     """Show the ways to play, the visitor's running games, and those that wait."""
-    services.spend(request, "requests")
     told = {
-        "lobby": await lobby(services, services.visitor(request, changes=False)),
+        "lobby": await _lobby(request, services),
         "sample": sample(),
         "lessons": len(LESSONS),
     }
@@ -64,6 +65,15 @@ async def home(request: Request, services: ServicesParam) -> Response:
         newcomer=LEARNT_COOKIE not in request.cookies,
         **_card(request, services, SAMPLE),
     )
+
+
+async def _lobby(request: Request, services: Services) -> LobbyView:
+    """Tell what is going on, or nothing: the page opens even where the database does not answer."""
+    try:
+        services.spend(request, "requests")
+        return await lobby(services, services.visitor(request, changes=False))
+    except (ApiError, SQLAlchemyError, OSError):
+        return {"here": 0, "mine": [], "open": []}
 
 
 @router.get("/game/{game}")
