@@ -87,7 +87,10 @@ export const isoMoment = (age) => new Date(Date.now() - age).toISOString();
 /** @type {Map<string, import("./board.js").KamonBoard>} */
 const boards = new Map();
 
-/** A small board for the eye alone, drawn again only if it changes. @param {string} id @param {Summary["board"]} shown */
+/**
+ * A small board for the eye alone, drawn again only if it changes.
+ * @param {string} id @param {Summary["board"]} shown
+ */
 export function miniature(id, shown) {
   const key = `${id} ${shown.stones} ${preferences.edition}`;
   let board = boards.get(key);
