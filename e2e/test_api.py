@@ -1104,6 +1104,7 @@ OPERATIONS = [
 ]
 NOTHING_TO_GET_WRONG = [
     ("/api/health", "get"),
+    ("/api/lobby", "get"),
     ("/api/identity", "post"),
     ("/api/identity", "delete"),
     ("/api/studies", "get"),
