@@ -1,36 +1,60 @@
-"""The page on its first visit: what is sent, how often is asked, and how soon there is something.
+"""The pages on a first visit: what is sent, how soon there is something, and whether it moves.
 
-A Chromium with an empty cache opens the home page, starts a game at one screen, and may play. Then,
-with a slowed processor, browsers that have never been here open either page. The machine may be
-busy with other things, which can only add: of some runs the best is told first.
+A Chromium with an empty cache and a slowed processor opens each page, and in a game makes a move.
+The machine may be busy with other things, which can only add: of some runs the best is told first.
 """
 
 import argparse
-import gzip
+import json
 import shutil
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
-from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, sync_playwright
 
 from bench.servers import Server
 
 PATIENCE: Final = 30.0
-FILLED: Final = "#ways input"
+FILLED: Final = "#ways input:enabled"
 PLAYABLE: Final = ".board.playable"
-WAY: Final = "#ways .others button >> nth=0"  # two at this screen
-# Headers and frames of one request are not worth a difference; a text that is not compressed is.
-WORTHWHILE: Final = 400
-# Text and pictures: when the largest was painted, and when the board could be played on.
+LEGAL: Final = ".table .cell.legal"
+# What each page shows when it is filled. A game is set up first.
+PAGES: Final = {
+    "home": ("/", FILLED),
+    "a game": ("", PLAYABLE),
+    "my games": ("/games", "#games > :not(.loading)"),
+    "tutorial": ("/learn", ".lesson h2"),
+    "rules": ("/rules", ".rules h1"),
+    "study": ("/study", ".table .board"),
+}
+# Kilobytes and requests.
+TARGETS: Final = {"home": (95, 15), "a game": (115, 20)}
+# Text and pictures: when the largest was painted, when the board could be played on, what moved,
+# and when a stone was on the cell that was clicked.
 OBSERVE: Final = """
     window.paints = [];
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries())
         window.paints.push([entry.startTime, entry.size, entry.element?.outerHTML.slice(0, 60)]);
     }).observe({type: "largest-contentful-paint", buffered: true});
+    window.shift = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) window.shift += entry.value;
+    }).observe({type: "layout-shift", buffered: true});
+    addEventListener("click", (event) => {
+      const name = event.target.closest("[data-cell]")?.dataset.cell;
+      if (!name) return;
+      const stone = `[data-cell=${name}] :is(.stone, .pawn, [class*=ghost])`;
+      const observer = new MutationObserver(() => {
+        if (!document.querySelector(stone)) return;
+        observer.disconnect();
+        requestAnimationFrame(() => { window.stone = performance.now() - event.timeStamp; });
+      });
+      observer.observe(document, {subtree: true, childList: true, attributes: true});
+    }, true);
     new MutationObserver(() => {
       if (!window.playable && document.querySelector(".board.playable"))
         window.playable = performance.now();
@@ -105,71 +129,88 @@ class Traffic:
         return [sent for sent in self._all.values() if sent.wire]
 
 
-def packed(sent: Sent) -> int:
-    """Tell what a request would take with gzip, where it has come without."""
-    if sent.encoding or sent.method != "GET" or sent.raw < WORTHWHILE:
-        return sent.wire
-    plain = {"accept-encoding": "identity"}
-    body = httpx.get(sent.url, headers=plain, timeout=PATIENCE, trust_env=False).content
-    return min(sent.wire, sent.wire - sent.raw + len(gzip.compress(body)))
-
-
-def first_visit(browser: Browser, address: str, locale: str) -> tuple[list[Sent], list[Sent]]:
-    """Open the home page and go on to a game; tell what was sent for each."""
-    context = browser.new_context(locale=locale)
-    page = context.new_page()
-    traffic = Traffic(context.new_cdp_session(page))
-    page.goto(address)
-    page.locator(FILLED).first.wait_for()
-    page.wait_for_load_state("networkidle")
-    at_home = traffic.over_the_wire()
-    start(page)
-    page.wait_for_load_state("networkidle")
-    in_all = traffic.over_the_wire()
-    context.close()
-    return at_home, [sent for sent in in_all if sent not in at_home]
-
-
-def start(page: Page) -> None:
-    """Start a game from the home page, and wait until it can be played."""
-    page.locator(WAY).click()
-    page.locator(PLAYABLE).first.wait_for()
-
-
 # --- How soon -------------------------------------------------------------------------------
 
 
 @dataclass
-class Seen:
-    """When the largest piece of text or picture was painted, what it is; when one could play."""
+class Visits:
+    """What several first visits to one page have shown; times in milliseconds."""
 
-    painted: float
-    what: str
-    playable: float
+    sent: list[Sent] = field(default_factory=list)
+    painted: list[float] = field(default_factory=list)
+    largest: str = ""
+    shifts: list[float] = field(default_factory=list)
+    playable: list[float] = field(default_factory=list)
+    stones: list[float] = field(default_factory=list)
+
+    @property
+    def kilobytes(self) -> float:
+        """What came over the wire."""
+        return sum(sent.wire for sent in self.sent) / 1000
 
 
-def look(browser: Browser, address: str, given: argparse.Namespace, *, game: bool) -> Seen:
-    """Open a page in a browser with an empty cache, on a slowed processor."""
-    context = browser.new_context(locale=given.locale)
-    context.add_init_script(OBSERVE)
+def visit(browser: Browser, address: str, name: str, given: argparse.Namespace) -> Visits:
+    """Open a page some times, each time in a browser that has never been here."""
+    seen = Visits()
+    for _ in range(given.runs):
+        # What a worker does in the background is measured by itself.
+        context = browser.new_context(locale=given.locale, service_workers="block")
+        context.add_init_script(OBSERVE)
+        look(context, address, name, given.slowdown, seen)
+        context.close()
+    return seen
+
+
+def look(context: BrowserContext, address: str, name: str, slowdown: float, seen: Visits) -> None:
+    """Open a page, and note what happens."""
+    path, ready = PAGES[name]
+    path = path or new_game(context, address)
     page = context.new_page()
-    target, ready = address, FILLED
-    if game:
-        # Who has set a game up may play at once. What is asked for like this fills no cache.
-        context.request.get(address)
-        answer = context.request.post(
-            f"{address}/api/games", headers={"origin": address}, data={"against": "self"}
-        )
-        target, ready = f"{address}/game/{answer.json()['id']}", PLAYABLE
-    context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": given.slowdown})
-    page.goto(target)
+    session = context.new_cdp_session(page)
+    traffic = Traffic(session)
+    session.send("Emulation.setCPUThrottlingRate", {"rate": slowdown})
+    page.goto(address + path)
     page.locator(ready).first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(500)
-    painted, _, what = page.evaluate("window.paints.at(-1)")
-    playable = page.evaluate("window.playable ?? 0")
-    context.close()
-    return Seen(float(painted), str(what), float(playable))
+    seen.sent = traffic.over_the_wire()
+    painted, _, seen.largest = page.evaluate("window.paints.at(-1)")
+    seen.painted.append(float(painted))
+    seen.shifts.append(float(page.evaluate("window.shift")))
+    if ready == PLAYABLE:
+        seen.playable.append(float(page.evaluate("window.playable")))
+        seen.stones.append(tap(page))
+
+
+def new_game(context: BrowserContext, address: str) -> str:
+    """Set up a game that can be played at once; what is asked for like this fills no cache."""
+    context.request.get(f"{address}/games")
+    answer = context.request.post(
+        f"{address}/api/games", headers={"origin": address}, data={"against": "self"}
+    )
+    return f"/game/{answer.json()['id']}"
+
+
+def tap(page: Page) -> float:
+    """Play a stone, and tell how long it took to be seen."""
+    page.locator(LEGAL).first.click()
+    page.wait_for_function("window.stone !== undefined")
+    return float(page.evaluate("window.stone"))
+
+
+# --- In the background ----------------------------------------------------------------------
+
+
+def kept_for_later(address: str) -> float:
+    """Tell how many kilobytes a browser fetches more, to open pages without a network."""
+    with httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False) as client:
+        script = client.get("/service-worker.js").text
+        told = json.loads(script.partition(" = ")[2].partition(";\n")[0])
+        size = 0
+        for path in ("/service-worker.js", *told["pages"]):
+            with client.stream("GET", path) as answer:
+                size += sum(map(len, answer.iter_raw()))
+    return size / 1000
 
 
 # --- The table ------------------------------------------------------------------------------
@@ -188,8 +229,35 @@ def best_and_middle(times: list[float]) -> str:
     return f"{min(times):.0f} ms (median {statistics.median(times):.0f} ms)"
 
 
+def print_tables(seen: dict[str, Visits], kept: float, slowdown: float) -> None:
+    """Print the tables of docs/benchmarks.md, with what is asked for in brackets."""
+    print(
+        "| page | on the wire | requests | largest paint [1 s] | which is | layout shift [0.02] |"
+    )
+    print("|---|---|---|---|---|---|")
+    for name, visits in seen.items():
+        kilobytes, requests = TARGETS.get(name, ("", ""))
+        print(
+            f"| {name} | {visits.kilobytes:.1f} kB {_asked(kilobytes, ' kB')}"
+            f"| {len(visits.sent)} {_asked(requests)}"
+            f"| {best_and_middle(visits.painted)} "
+            f"| `{visits.largest.partition('>')[0]}>` | {max(visits.shifts):.3f} |"
+        )
+    game = seen["a game"]
+    print("\n| what | measured | target |\n|---|---|---|")
+    slowed = f"at a processor slowed {slowdown:g} times"
+    print(f"| a game, {slowed}: until it can be played | {best_and_middle(game.playable)} | |")
+    stones = best_and_middle(game.stones)
+    print(f"| a game, {slowed}: from the tap to the stone | {stones} | 50 ms |")
+    print(f"| kept in the background for the time without a network | {kept:.1f} kB | |")
+
+
+def _asked(target: float | str, unit: str = "") -> str:
+    return f"[{target}{unit}] " if target else ""
+
+
 def main() -> None:
-    """Print the table of docs/benchmarks.md."""
+    """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=5, help="how often each page is opened")
     parser.add_argument("--slowdown", type=float, default=4, help="of the browser's processor")
@@ -202,34 +270,13 @@ def main() -> None:
             executable_path=given.chromium,
             args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
         )
-        home, game = first_visit(browser, server.address, given.locale)
-        everything = [*home, *game]
-        at_best = sum(map(packed, everything))
-        looks = {
-            name: [look(browser, server.address, given, game=at) for _ in range(given.runs)]
-            for name, at in (("home", False), ("a game", True))
-        }
+        seen = {name: visit(browser, server.address, name, given) for name in PAGES}
         browser.close()
-    wire, raw = sum(sent.wire for sent in everything), sum(sent.raw for sent in everything)
-    print("| what | measured | target |")
-    print("|---|---|---|")
-    print(f"| home alone, on the wire | {sum(sent.wire for sent in home) / 1000:.1f} kB | |")
-    print(f"| home and a game, on the wire | {wire / 1000:.1f} kB | at most 120 kB |")
-    print(f"| the same, unpacked | {raw / 1000:.1f} kB | |")
-    print(f"| the same, if all were sent with gzip | {at_best / 1000:.1f} kB | at most 120 kB |")
-    print(f"| requests for home | {len(home)} | |")
-    print(f"| requests until the game can be played | {len(everything)} | at most 20 |")
-    slowed = f"with an empty cache and a processor slowed {given.slowdown:g} times"
-    for name, seen in looks.items():
-        what = min(seen, key=lambda each: each.painted).what
-        painted = best_and_middle([each.painted for each in seen])
-        print(f"| {name}, {slowed}: largest contentful paint | {painted} | within 1 s |")
-        print(f"| … which is | `{what}` | |")
-    playable = best_and_middle([each.playable for each in looks["a game"]])
-    print(f"| a game, {slowed}: until it can be played | {playable} | |")
+        kept = kept_for_later(server.address)
+    print_tables(seen, kept, given.slowdown)
     if given.list:
-        print_list("Home", home)
-        print_list("Then the game", game)
+        for name, visits in seen.items():
+            print_list(name, visits.sent)
 
 
 if __name__ == "__main__":

@@ -116,6 +116,9 @@ def test_a_program_gets_a_secret_of_256_bits(ann: Client) -> None:
         ("GET", f"{stamped()}/palette.css", 200),
         ("GET", "/manifest.webmanifest", 200),
         ("GET", "/static/js/game.js", 200),
+        ("GET", "/offline", 200),
+        ("GET", "/service-worker.js", 200),
+        ("GET", "/api/lobby", 200),
         ("GET", "/api/health", 200),
         ("GET", "/api/openapi.json", 200),
         ("GET", "/api/games", 200),
@@ -710,9 +713,48 @@ def test_open_games_are_listed_until_somebody_comes(ann: Client, bob: Client, ev
     assert ann.refused(private, "join") == "own-game"
 
 
+def test_running_and_finished_games_are_listed_apart(ann: Client) -> None:
+    running, over = ann.new(against="friend"), ann.new(against="self")
+    ann.do(over, "resign")
+    assert mine(ann, state="running") == [running]
+    assert mine(ann, state="finished") == [over]
+    assert set(mine(ann)) == {running, over}
+
+
+def test_the_lobby_tells_my_running_games_and_what_i_can_join(
+    ann: Client, bob: Client, eve: Client
+) -> None:
+    game, waiting = table_for_two(ann, bob, control="60+0"), bob.new(against="anyone")
+    for client in (ann, bob) * 2:
+        client.move(game)
+    ann.do(ann.new(against="self"), "resign")
+    lobby = ann.http.get("/api/lobby").json()
+    assert [each["id"] for each in lobby["mine"]] == [game]
+    assert waiting in [each["id"] for each in lobby["open"]]
+    left = lobby["mine"][0]["left"]
+    assert left["running"] == "black"
+    assert 0 < left["black"] <= 60_000
+    theirs = bob.http.get("/api/lobby").json()
+    assert {each["id"] for each in theirs["mine"]} == {game, waiting}
+    assert waiting not in [each["id"] for each in theirs["open"]]
+    before = theirs["here"]
+    # Somebody new is one more.
+    assert eve.http.get("/api/lobby").json()["here"] == before + 1
+    assert set(theirs) == {"here", "mine", "open"}
+
+
 @pytest.mark.parametrize(
     "query",
-    ["which=all", "limit=0", "limit=101", "limit=x", "limit=1.5", "before=-1", "before=1e99"],
+    [
+        "which=all",
+        "state=over",
+        "limit=0",
+        "limit=101",
+        "limit=x",
+        "limit=1.5",
+        "before=-1",
+        "before=1e99",
+    ],
 )
 def test_a_list_that_is_not_asked_for_right_is_refused(ann: Client, query: str) -> None:
     refused(ann.http.get(f"/api/games?{query}"), 422, "bad-message")
@@ -860,6 +902,20 @@ async def inside(
 
 
 @pytest.mark.anyio
+async def test_the_home_page_opens_even_if_the_database_does_not_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OperationalError("SELECT", {}, Exception("disk I/O error"))
+
+    async with inside(tmp_path) as (client, services):
+        monkeypatch.setattr(services.desk.games, "open_games", fail)
+        answer = await client.get("/")
+        assert answer.status_code == 200
+        assert "Play against the computer" in answer.text
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("failing", "method", "path", "body"),
     [
@@ -867,6 +923,7 @@ async def inside(
         ("load", "GET", "/api/games/{other}", None),
         ("load", "GET", "/game/{other}", None),
         ("games_of", "GET", "/api/games", None),
+        ("games_of", "GET", "/api/lobby", None),
         ("open_games", "GET", "/api/games?which=open", None),
         ("hand_over", "POST", "/api/games/{game}/handover", None),
         ("take_over", "POST", "/api/handover", {"token": "a" * 43}),
@@ -1049,6 +1106,7 @@ OPERATIONS = [
 NOTHING_TO_GET_WRONG = [
     ("/api/health", "get"),
     ("/api/ready", "get"),
+    ("/api/lobby", "get"),
     ("/api/identity", "post"),
     ("/api/identity", "delete"),
     ("/api/studies", "get"),

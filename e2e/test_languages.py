@@ -48,7 +48,7 @@ def fits_with_the_board(guest: Guest) -> None:
 
 
 def test_the_browser_chooses_the_language(guests: Guests) -> None:
-    for locale, language in (("de-AT", "de"), ("pt-BR", "pt"), ("ja", "en")):
+    for locale, language in (("de-AT", "de"), ("pt-BR", "pt-BR"), ("pt-PT", "pt"), ("ja", "en")):
         guest = guests.come(locale=locale)
         guest.go("/")
         expect(guest.page.locator("html")).to_have_attribute("lang", language)

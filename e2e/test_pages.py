@@ -11,7 +11,7 @@ from kamon import Layout, format_layout, parse_record
 from kamon.errors import SENTENCES
 from kamon.i18n import translate
 
-WEIGHT_LIMIT = 120_000
+WEIGHT_LIMIT = 115_000
 REQUEST_LIMIT = 20
 OWN = "E5B1C3C2/D2A2D6D1A1/E2C5B4C4A4A3/A6F1C1E4D4A5F2/B6C6B3F6E1D5/D3--E3B5F5/B2E6F4F3"
 # A page that cannot play sounds still says that it was asked to.
@@ -227,15 +227,17 @@ def test_my_games_are_listed_with_their_records(guest: Guest) -> None:
     cards = guest.page.locator(".card")
     expect(cards).to_have_count(3)
     expected = [
-        (waiting, "waiting for an opponent", "waiting · moves: 0 · 3 min + 2 s"),
-        (mine, "Computer, level 1 (First steps)", "your turn · moves: 0 · no clock"),
-        (over, "Two players, one screen", "Black has won · moves: 15 · no clock"),
+        (waiting, "waiting for an opponent", "waiting", "stones: 0 · 3 min + 2 s"),
+        (mine, "Computer, level 1 (First steps)", "your turn", "stones: 0 · no clock"),
+        (over, "Two players, one screen", "Black has won", "stones: 15 · no clock"),
     ]
-    for place, (path, opponent, state) in enumerate(expected):
+    for place, (path, opponent, state, details) in enumerate(expected):
         card = cards.nth(place)
         expect(card.get_by_role("link").first).to_have_attribute("href", path)
         expect(card.locator("strong")).to_have_text(opponent)
-        expect(card.locator("a span").first).to_have_text(state)
+        expect(card.locator(".state")).to_have_text(state)
+        expect(card.locator("a span.small")).to_have_text(details)
+        expect(card.locator("time")).to_have_text("just now")
     expect(cards.nth(2).locator(".stone")).to_have_count(len(CHAIN))
     with guest.page.expect_download() as begun:
         cards.nth(2).get_by_role("link", name="Save as PGN").click()

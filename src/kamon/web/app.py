@@ -18,7 +18,8 @@ from kamon.web.engine.reviews import Reviews
 from kamon.web.engine.thinkers import Thinkers
 from kamon.web.games import routes as game_routes
 from kamon.web.games.desk import Desk
-from kamon.web.games.lobby import Lobby
+from kamon.web.games.listings import Listings
+from kamon.web.games.people import People
 from kamon.web.games.rooms import Event, Room
 from kamon.web.games.socket import serve_socket
 from kamon.web.games.store import Games
@@ -116,7 +117,8 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
             secrets=secrets,
             budgets=Budgets(scale=settings.budget_scale),
             desk=desk,
-            lobby=Lobby(desk),
+            listings=Listings(desk),
+            people=People(now),
             studies=Studies(database, writer),
             thinkers=thinkers,
             analysts=analysts,

@@ -13,8 +13,9 @@ from kamon.web.engine.reviews import Reviews
 from kamon.web.engine.thinkers import Thinkers
 from kamon.web.games.commits import Done
 from kamon.web.games.desk import Desk
-from kamon.web.games.lobby import Lobby
+from kamon.web.games.listings import Listings
 from kamon.web.games.messages import GameCommand
+from kamon.web.games.people import People
 from kamon.web.games.rooms import Command, Room
 from kamon.web.games.tables import Table
 from kamon.web.games.views import Company, RoomView, room_view
@@ -37,7 +38,8 @@ class Services:
     secrets: Secrets
     budgets: Budgets
     desk: Desk
-    lobby: Lobby
+    listings: Listings
+    people: People
     studies: Studies
     thinkers: Thinkers
     analysts: Analysts

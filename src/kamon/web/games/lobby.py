@@ -1,51 +1,74 @@
-"""The list of games that wait for anyone, of which nobody may fill more than a part."""
+"""What the home page shows of games: your own that are running, and others' that wait."""
 
-from collections import Counter, OrderedDict
-from collections.abc import Sequence
+import asyncio
+import contextlib
 from typing import Final
 
-from kamon.web.errors import too_many
-from kamon.web.games.desk import Desk
+from kamon.position import Side
+from kamon.web.errors import ApiError
+from kamon.web.games import views
+from kamon.web.games.messages import LobbyView
+from kamon.web.games.rooms import Room
 from kamon.web.games.tables import Table
+from kamon.web.identity import Visitor
+from kamon.web.services import Services
 
-# Games that one address may have waiting at a time.
-GAMES_PER_CLIENT: Final = 3
-GAMES_REMEMBERED: Final = 10_000
+RUNNING: Final = ("waiting", "playing")
+FINISHED: Final = ("over", "aborted")
+MINE_SHOWN: Final = 4
+# The most urgent games are found among so many of the latest.
+MINE_READ: Final = 24
+OPEN_SHOWN: Final = 20
+# More than are shown, because those of one address are not all shown.
+OPEN_READ: Final = 200
 
 
-class Lobby:
-    """Who has set up which of the games that wait. Kept in memory: addresses are not stored."""
+async def lobby(services: Services, visitor: Visitor) -> LobbyView:
+    """Tell somebody what is going on."""
+    desk = services.desk
+    services.people.see(visitor.holder)
+    mine: list[str] = []
+    if visitor.holder is not None:
+        mine = await asyncio.to_thread(
+            desk.games.games_of, visitor.holder, MINE_READ, None, RUNNING
+        )
+    waiting = await asyncio.to_thread(desk.games.open_games, OPEN_READ)
+    own = await _tables(services, mine)
+    attended = [each for each in await _tables(services, waiting) if services.is_attended(each)]
+    others = [
+        table
+        for table in services.listings.fair_share(attended)
+        if not visitor.sides(table.holders)
+    ]
+    now = desk.now()
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._client_of: OrderedDict[str, str] = OrderedDict()
+    def told(table: Table) -> views.SummaryView:
+        return views.summary(table.room, visitor.sides(table.holders), now)
 
-    def require_place(self, client: str) -> None:
-        """Refuse one more game of a client who has enough of them waiting."""
-        mine = [game for game, other in self._client_of.items() if other == client]
-        if sum(self._is_waiting(game) for game in mine) >= GAMES_PER_CLIENT:
-            raise too_many("games of this address that wait for an opponent", 60)
+    own.sort(key=lambda table: _urgency(table.room, visitor.sides(table.holders), now))
+    return {
+        "here": services.people.count(),
+        "mine": [told(table) for table in own[:MINE_SHOWN]],
+        "open": [told(table) for table in others[:OPEN_SHOWN]],
+    }
 
-    def add(self, game: str, client: str) -> None:
-        """Note who has set a game up."""
-        self._client_of[game] = client
-        while len(self._client_of) > GAMES_REMEMBERED:
-            self._client_of.popitem(last=False)
 
-    def fair_share(self, tables: Sequence[Table]) -> list[Table]:
-        """Choose the games that are listed: of each address a few, of unknown ones all."""
-        seen: Counter[str] = Counter()
-        chosen = []
-        for table in tables:
-            client = self._client_of.get(table.room.id, "")
-            seen[client] += 1
-            if not client or seen[client] <= GAMES_PER_CLIENT:
-                chosen.append(table)
-        return chosen
+async def _tables(services: Services, games: list[str]) -> list[Table]:
+    tables = []
+    for game in games:
+        # One may have been cleared away since it was listed.
+        with contextlib.suppress(ApiError):
+            tables.append(await services.desk.table(game))
+    return tables
 
-    def _is_waiting(self, game: str) -> bool:
-        table = self._desk.tables.loaded(game)
-        if table is not None and table.room.status == "waiting":
-            return True
-        self._client_of.pop(game, None)
-        return False
+
+def _urgency(room: Room, sides: frozenset[Side], now: int) -> tuple[int, int]:
+    """Sort games: where my clock runs, where it is my turn, others, those that wait."""
+    turn = room.turn
+    if turn is None:
+        return 3, -room.updated
+    if turn not in sides:
+        return 2, -room.updated
+    if room.clock.since is None:
+        return 1, -room.updated
+    return 0, room.clock.left(turn, turn, now)

@@ -139,6 +139,17 @@ class GameList(TypedDict):
     games: list[SummaryView]
 
 
+class LobbyView(TypedDict):
+    """What is going on: how many people are here, your running games, and others' that wait.
+
+    Of your own the most urgent come first.
+    """
+
+    here: int
+    mine: list[SummaryView]
+    open: list[SummaryView]
+
+
 class GameView(TypedDict):
     """A game, and everything that has happened in it."""
 

@@ -20,6 +20,7 @@ from kamon.web import identity
 from kamon.web.errors import ApiError
 from kamon.web.games import rooms, views
 from kamon.web.games.clocks import Control
+from kamon.web.games.lobby import FINISHED, RUNNING, lobby
 from kamon.web.games.messages import (
     CommandAnswer,
     GameCommand,
@@ -27,6 +28,7 @@ from kamon.web.games.messages import (
     GameView,
     HandoverView,
     HealthView,
+    LobbyView,
     NewGame,
     NewIdentity,
     ReadyView,
@@ -49,6 +51,7 @@ HANDOVER_AGE: Final = 15 * 60 * 1000
 OPEN_GAMES_LOOKED_AT: Final = 200
 
 router = APIRouter(prefix="/api", responses=ERROR_ANSWERS)
+_STATUSES: Final = {None: (), "running": RUNNING, "finished": FINISHED}
 GamePath = Annotated[PublicId, PathParam()]
 
 
@@ -127,10 +130,10 @@ async def new_game(game: NewGame, request: Request, services: ServicesParam) -> 
     )
     holders = [(side, holder) for side in Side if side is mine or shared]
     if game.against == "anyone":
-        services.lobby.require_place(client_of(request))
+        services.listings.require_place(client_of(request))
     room = await services.desk.create(first, holders)
     if game.against == "anyone":
-        services.lobby.add(room.id, client_of(request))
+        services.listings.add(room.id, client_of(request))
     services.thinkers.asked_by(room.id, client_of(request))
     table = await services.desk.table(room.id)
     return services.view(table, visitor.sides(table.holders))
@@ -169,11 +172,19 @@ def _control(text: str) -> Control:
         raise ApiError("bad-message", because=error) from None
 
 
+@router.get("/lobby")
+async def show_lobby(request: Request, services: ServicesParam) -> LobbyView:
+    """Tell what is going on: the visitor's running games, those that wait, how many are here."""
+    services.spend(request, "requests")
+    return await lobby(services, services.visitor(request, changes=False))
+
+
 @router.get("/games")
 async def list_games(
     request: Request,
     services: ServicesParam,
     which: Annotated[str, Query(pattern="^(mine|open)$")] = "mine",
+    state: Annotated[str | None, Query(pattern="^(running|finished)$")] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 30,
     before: Annotated[int | None, Query(ge=0, le=2**53)] = None,
 ) -> GameList:
@@ -184,12 +195,14 @@ async def list_games(
     if which == "open":
         ids = await asyncio.to_thread(games.open_games, OPEN_GAMES_LOOKED_AT)
     elif visitor.holder is not None:
-        ids = await asyncio.to_thread(games.games_of, visitor.holder, limit, before)
+        statuses = _STATUSES[state]
+        ids = await asyncio.to_thread(games.games_of, visitor.holder, limit, before, statuses)
     else:
         ids = []
     tables = [await services.desk.table(each) for each in ids]
     if which == "open":
-        tables = services.lobby.fair_share([each for each in tables if services.is_attended(each)])
+        attended = [each for each in tables if services.is_attended(each)]
+        tables = services.listings.fair_share(attended)
     now = services.desk.now()
     tables = tables[:limit]
     return {

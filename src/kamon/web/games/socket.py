@@ -51,6 +51,7 @@ async def serve_socket(socket: WebSocket) -> None:
     try:
         visitor = services.visitor(socket, changes=True)
         services.budgets.open_socket(client)
+        services.people.connect(visitor.holder)
     except ApiError as error:
         # A refusal before the handshake cannot be read by a page, so it is told after it.
         await socket.accept()
@@ -67,6 +68,7 @@ async def serve_socket(socket: WebSocket) -> None:
         connection.close()
         connection.stop_analysis()
         services.budgets.close_socket(client)
+        services.people.disconnect(visitor.holder)
 
 
 class _Connection:

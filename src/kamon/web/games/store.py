@@ -157,8 +157,10 @@ class Games:
         ]
         return found, [(Side(row.side), row.holder) for row in held]
 
-    def games_of(self, holder: str, limit: int, before: int | None) -> list[str]:
-        """List the games in which a holder has a seat, the latest first."""
+    def games_of(
+        self, holder: str, limit: int, before: int | None, statuses: Sequence[str] = ()
+    ) -> list[str]:
+        """List the games in which a holder has a seat, of some status or any, latest first."""
         query = (
             select(games.c.id, games.c.updated)
             .where(games.c.id.in_(select(holders.c.game).where(holders.c.holder == holder)))
@@ -167,6 +169,8 @@ class Games:
         )
         if before is not None:
             query = query.where(games.c.updated < before)
+        if statuses:
+            query = query.where(games.c.status.in_(statuses))
         with self.database.reading() as connection:
             return [row.id for row in connection.execute(query)]
 

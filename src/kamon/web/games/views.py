@@ -116,13 +116,18 @@ class OffersView(TypedDict):
     rematch: NotRequired[SideName]
 
 
-class ClockView(TypedDict):
+class TimeLeftView(TypedDict):
     """What each side has left, in milliseconds, and whose clock runs."""
 
-    control: str
     black: int
     white: int
     running: SideName | None
+
+
+class ClockView(TimeLeftView):
+    """The clock of a game: also by which control it runs."""
+
+    control: str
 
 
 class ScoreView(TypedDict):
@@ -174,10 +179,12 @@ class SummaryView(TypedDict):
     status: Status
     you: list[SideName]
     shared: bool
+    listed: bool
     seats: SeatsView
     turn: SideName | None
     moves: int
     control: str
+    left: TimeLeftView
     result: ResultView | None
     updated: int
     age: int
@@ -305,12 +312,7 @@ def room_view(room: Room, sides: frozenset[Side], company: Company, now: int) ->
         "offers": cast(OffersView, {what: side.value for what, side in room.offers.items()}),
         "next": room.next_id,
         "score": cast(ScoreView, room.score.data()) if room.score else None,
-        "clock": {
-            "control": str(room.control),
-            "black": room.clock.left(Side.BLACK, turn, now),
-            "white": room.clock.left(Side.WHITE, turn, now),
-            "running": turn.value if turn and room.clock.since is not None else None,
-        },
+        "clock": {"control": str(room.control), **_left(room, now)},
     }
     if sides and (room.shared or "computer" in (room.black.kind, room.white.kind)):
         view["assistance"] = assistance(room.position) if turn in sides else None
@@ -324,14 +326,25 @@ def summary(room: Room, sides: frozenset[Side], now: int) -> SummaryView:
         "status": room.status,
         "you": _names(sides),
         "shared": room.shared,
+        "listed": room.listed,
         "seats": _seats(room),
         "turn": room.turn.value if room.turn else None,
         "moves": len(room.moves),
         "control": str(room.control),
+        "left": _left(room, now),
         "result": _result(room),
         "updated": room.updated,
         "age": max(0, now - room.updated),
         "board": picture_view(room.position),
+    }
+
+
+def _left(room: Room, now: int) -> TimeLeftView:
+    turn = room.turn
+    return {
+        "black": room.clock.left(Side.BLACK, turn, now),
+        "white": room.clock.left(Side.WHITE, turn, now),
+        "running": turn.value if turn and room.clock.since is not None else None,
     }
 
 

@@ -2,31 +2,78 @@
 
 import asyncio
 import contextlib
-from typing import Annotated, Any
+import json
+from functools import lru_cache
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from fastapi import Path as PathParam
 from fastapi.responses import JSONResponse, Response
+from sqlalchemy.exc import SQLAlchemyError
 
 from kamon import i18n
+from kamon.engine.strengths import STRENGTHS
 from kamon.errors import KamonError
 from kamon.game import Game
 from kamon.notation import format_line, parse_line
 from kamon.web.errors import ApiError
+from kamon.web.games.lobby import lobby
+from kamon.web.games.messages import LobbyView
+from kamon.web.games.views import PictureView, picture_view
 from kamon.web.ids import PublicId
-from kamon.web.pages.shell import language_of, render
+from kamon.web.learn import rulebook
+from kamon.web.learn.lessons import LESSONS
+from kamon.web.pages.assets import STATIC, stamped
+from kamon.web.pages.shell import LEARNT_COOKIE, language_of, render
 from kamon.web.schemas import LINE_LIMIT
 from kamon.web.services import Services, ServicesParam
 
 router = APIRouter(include_in_schema=False)
 
+# The board beside the title: the middle of a game between two of the computer's levels.
+SAMPLE: Final = (
+    "C6F2B6C3/A1D1D4B2E4/C4B4F3C2--F4/E2E3B3D5A2E6A4/D2C1A6C5A3F5/E5F6D6B1F1/B5E1A5D3 "
+    "e7 f4 d6 g5 e5 a3 c5 a2 f6 b3 c4 c3 g6"
+)
+
+
+@lru_cache(maxsize=1)
+def sample() -> PictureView:
+    """Return the position at the end of the sample game."""
+    game = parse_line(SAMPLE)
+    assert game is not None  # noqa: S101 - the line is not empty
+    return picture_view(game.position)
+
 
 @router.head("/")
 @router.get("/")
 async def home(request: Request, services: ServicesParam) -> Response:
-    """Show the ways to play."""
-    return render(request, services, "home.html", page="home")
+    """Show the ways to play, the visitor's running games, and those that wait."""
+    told = {
+        "lobby": await _lobby(request, services),
+        "sample": sample(),
+        "lessons": len(LESSONS),
+    }
+    return render(
+        request,
+        services,
+        "home.html",
+        page="home",
+        told=told,
+        level=STRENGTHS[0],
+        newcomer=LEARNT_COOKIE not in request.cookies,
+        **_card(request, services, SAMPLE),
+    )
+
+
+async def _lobby(request: Request, services: Services) -> LobbyView:
+    """Tell what is going on, or nothing: the page opens even where the database does not answer."""
+    try:
+        services.spend(request, "requests")
+        return await lobby(services, services.visitor(request, changes=False))
+    except (ApiError, SQLAlchemyError, OSError):
+        return {"here": 0, "mine": [], "open": []}
 
 
 @router.get("/game/{game}")
@@ -90,6 +137,49 @@ async def handover(request: Request, services: ServicesParam) -> Response:
     return render(request, services, "handover.html", page="handover")
 
 
+# --- Without a network ----------------------------------------------------------------------
+
+# What the pages need that open without a network; the words are those of the visitor's language.
+OFFLINE_FILES: Final = (
+    *("palette.css", "kamon.css", "icon.svg", "artwork.js", "vendor/lit-html.js"),
+    "fonts/eb-garamond-latin-500-normal.woff2",
+    *(f"js/{name}.js" for name in ("board", "cells", "learn", "offline", "parts", "rules")),
+    *(f"js/{name}.js" for name in ("server", "shell", "words")),
+)
+
+
+@router.get("/offline")
+async def offline(request: Request, services: ServicesParam) -> Response:
+    """Show what can be done without a network; browsers keep this page for that moment."""
+    return render(request, services, "offline.html", page="offline", line=SAMPLE)
+
+
+@router.get("/service-worker.js")
+async def service_worker() -> Response:
+    """Give browsers the script that answers where there is no network.
+
+    It names the stamp of all files, so that it changes with every version of them.
+    """
+    line = quote(SAMPLE)
+    told = {
+        "static": stamped(),
+        "files": [f"{stamped()}/{name}" for name in OFFLINE_FILES],
+        "words": [language for language in i18n.LANGUAGES if language != i18n.DEFAULT],
+        "pages": [
+            *("/offline", "/rules", "/learn"),
+            *(f"/rules/{name}.svg?edition=2020&theme=light" for name in rulebook.PICTURES),
+            *(f"/api/lessons/{number}" for number in range(1, len(LESSONS) + 1)),
+            *(f"/api/picture.svg?line={line}&theme={theme}" for theme in ("light", "dark")),
+        ],
+    }
+    script = (STATIC / "service-worker.js").read_text(encoding="utf-8")
+    return Response(
+        f"globalThis.told = {json.dumps(told)};\n{script}",
+        media_type="text/javascript",
+        headers={"Cache-Control": "no-cache"},
+    )
+
+
 @router.get("/manifest.webmanifest")
 async def manifest(request: Request) -> Response:
     """Say how the page is installed."""
@@ -110,6 +200,12 @@ async def manifest(request: Request) -> Response:
                 {"src": f"/static/icon-{size}.png", "sizes": f"{size}x{size}", "type": "image/png"}
                 for size in (192, 512)
             ),
+            {
+                "src": "/static/icon-maskable-512.png",
+                "sizes": "512x512",
+                "type": "image/png",
+                "purpose": "maskable",
+            },
         ],
     }
     return JSONResponse(data, media_type="application/manifest+json")

@@ -15,6 +15,8 @@ from kamon.web.services import Services
 
 LANGUAGE_COOKIE: Final = "kamon-language"
 THEME_COOKIE: Final = "kamon-theme"
+# Whoever has it has been through the tutorial, and is not shown the way there first.
+LEARNT_COOKIE: Final = "kamon-learnt"
 
 _templates = Environment(
     loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
@@ -51,7 +53,13 @@ def render(
         **values,
     )
     response = HTMLResponse(
-        html, status, headers={"Cache-Control": "no-store", "Vary": "Cookie, Accept-Language"}
+        html,
+        status,
+        headers={
+            "Cache-Control": "no-store",
+            "Content-Language": language,
+            "Vary": "Cookie, Accept-Language",
+        },
     )
     secret = services.secrets.cookie(request.cookies) or services.secrets.new()
     set_secret(request, services, response, secret)

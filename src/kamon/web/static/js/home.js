@@ -3,27 +3,41 @@ import { html, nothing, render } from "../vendor/lit-html.js";
 import "./board.js";
 import { boardToArrange, CELL_NAMES, inRows, stillBoard, swapped, tokensIn } from "./cells.js";
 import { ask, Latest } from "./server.js";
-import { emptyRoot, onPreferences, prefer, preferences } from "./shell.js";
+import { announce, emptyRoot, onPreferences, prefer, preferences, setCookie } from "./shell.js";
+import { agoWords, isMyTurn, isShort, leftWords, miniature, opponentWords, stateWords, timeLeft } from "./summaries.js";
 import { controlWords, errorWords, LEVEL_COUNT, levelDescription, levelName, t } from "./words.js";
 
 /** @typedef {import("./board.js").KamonBoard} KamonBoard */
+/** @typedef {import("./types").LobbyView} Lobby */
+/** @typedef {import("./types").SummaryView} Summary */
 
 const root = emptyRoot("ways");
-const openGames = /** @type {HTMLElement} */ (document.getElementById("open-games"));
+const myGames = emptyRoot("my-games");
+const openGames = emptyRoot("open-games");
 const sample = /** @type {KamonBoard} */ (document.getElementById("sample"));
 
-// A position from the middle of a game: drawn beside the title, and a start for boards of one's own.
-const SAMPLE_TOKENS = tokensIn("B4B1D6E6F6F5F3D3F2B3A4C3E3D4E4A1C5B2E1D1C2A5E2D2B5F4E5C1F1C4A2--C6A3D5A6B6");
-const SAMPLE_STONES = "...oox..........x.oo......x.o.x.x.xx.";
+/**
+ * What the page has come with: the lobby, the position beside the title, and how many steps the tutorial has.
+ * @type {{lobby: Lobby, sample: import("./types").PictureView, lessons: number}}
+ */
+const told = JSON.parse(document.getElementById("told")?.textContent ?? "");
 const CONTROLS = ["-", "180+2", "300+3", "600+5", "900+10", "1/86400", "1/259200", "1/604800"];
 const NO_DIGIT = /\D/gu;
-const OPEN_GAMES_INTERVAL = 15_000;
+/** How often we look for news, in milliseconds: sooner if an opponent may move or come. */
+const INTERVAL = 15_000;
+const SHORT_INTERVAL = 5000;
+/** A new visitor is counted among those who are here when their browser asks for the first time. */
+const FIRST_LOOK = 3000;
+const TICK = 1000;
 
 /** What the visitor wishes for. @type {Record<"side" | "control" | "board" | "seed" | "layout", string>} */
 const choice = { side: "random", control: "-", board: "shuffled", seed: "", layout: "" };
 const state = { busy: false, error: "", more: false };
 /** The token that waits for another to change places with. @type {string | null} */
 let held = null;
+let { lobby } = told;
+/** When the server told it. */
+let received = Date.now();
 
 // --- Starting a game -----------------------------------------------------------------------------
 
@@ -62,6 +76,7 @@ function update() {
   render(
     html`
     ${state.error ? html`<p class="error" role="alert">${state.error}</p>` : nothing}
+    ${hasLearnt() ? nothing : newcomerLink()}
     <p>${startButton("computer", t("Play against the computer"), "primary large")}</p>
     ${levelSlider()}
     <div class="others">
@@ -69,6 +84,7 @@ function update() {
       ${startButton("friend", t("Invite a friend"))}
       ${startButton("anyone", t("Find an opponent"))}
     </div>
+    <p class="small people">${peopleWords()}</p>
     <details ?open=${state.more} @toggle=${onToggle}>
       <summary>${t("Colour, clock and board")}</summary>
       <fieldset><legend>${t("You play")}</legend>
@@ -94,13 +110,21 @@ function update() {
   showArrangement();
 }
 
+const hasLearnt = () => preferences.learnt >= told.lessons;
+
+const newcomerLink = () =>
+  html`<p class="newcomer"><a href="/learn">${t("New here? Learn to play in three minutes")}</a></p>`;
+
+const peopleWords = () =>
+  lobby.here > 1 ? t("People here now: {n}.", { n: lobby.here }) : t("Nobody else is here right now.");
+
 /** @param {Event} event */
 const inputValue = (event) => /** @type {HTMLInputElement} */ (event.target).value;
 
 /** @param {keyof typeof choice} name */
 const choose = (name) => (/** @type {Event} */ event) => {
   choice[name] = inputValue(event);
-  if (name === "board" && choice.board === "own") choice.layout ||= inRows(SAMPLE_TOKENS);
+  if (name === "board" && choice.board === "own") choice.layout ||= inRows(told.sample.tokens);
   update();
 };
 
@@ -177,30 +201,73 @@ function onChosen(cell) {
   update();
 }
 
-// --- Games that wait -----------------------------------------------------------------------------
+// --- My games, and those that wait ---------------------------------------------------------------
 
 const lists = new Latest();
 
-function fetchOpenGames() {
-  lists.show(
-    ask("/api/games?which=open&limit=20"),
-    ({ games }) => showOpenGames(games),
-    () => showOpenGames([]),
-  );
+function look() {
+  lists.show(ask("/api/lobby"), showLobby, () => schedule());
 }
 
-/** @param {import("./types").SummaryView[]} games */
-function showOpenGames(games) {
-  const others = games.filter((game) => !game.you.length);
-  openGames.hidden = !others.length;
+/** @param {Lobby} news */
+function showLobby(news) {
+  const begun = news.mine.find(({ id, status }) => status === "playing" && isWaiting(id));
+  lobby = news;
+  received = Date.now();
+  if (begun) announce(t("Somebody has joined your game."));
+  showGames();
+  update();
+  schedule();
+}
+
+/** Did this game of mine wait for an opponent when we looked last? @param {string} id */
+const isWaiting = (id) => lobby.mine.some((game) => game.id === id && game.status === "waiting");
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+
+/** Look again in a while, unless nobody looks at the page. */
+function schedule() {
+  clearTimeout(timer);
+  const soon = lobby.mine.some((game) => !game.shared && !isMyTurn(game));
+  timer = setTimeout(() => (document.hidden ? schedule() : look()), soon ? SHORT_INTERVAL : INTERVAL);
+}
+
+function showGames() {
+  const { mine, open } = lobby;
+  myGames.hidden = !mine.length;
+  openGames.hidden = !open.length;
+  render(
+    html`<h2 id="mine-title">${t("Your games")}</h2><a class="small" href="/games">${t("All my games")}</a>
+      <ul class="running">${mine.map(myGame)}</ul>`,
+    myGames,
+  );
   render(
     html`<h2 id="open-title">${t("Games waiting for an opponent")}</h2>
-      <ul class="list">${others.map(openGame)}</ul>`,
+      <ul class="list">${open.map(openGame)}</ul>`,
     openGames,
   );
 }
 
-/** @param {import("./types").SummaryView} game */
+/** @param {Summary} game */
+function myGame(game) {
+  const left = timeLeft(game, received);
+  const mine = isMyTurn(game) && !game.shared;
+  return html`<li><a class="running-game ${mine ? "mine" : ""}" href="/game/${game.id}">
+    <span class="thumbnail">${miniature(game.id, game.board)}</span>
+    <span class="words"><strong>${opponentWords(game)}</strong>
+      ${game.status === "waiting" ? nothing : html`<span class="state">${stateWords(game)}</span>`}
+      <span class="small ${isShort(left) && mine ? "short" : ""}">${detailWords(game, left)}</span></span></a></li>`;
+}
+
+/** @param {Summary} game @param {number | null} left */
+function detailWords(game, left) {
+  if (game.status !== "waiting") return leftWords(left) || agoWords(game.age);
+  if (!game.listed) return t("Send the link to your opponent");
+  return game.control === "-" ? t("Everybody here can join it") : t("Open it: others see it while you wait there");
+}
+
+/** @param {Summary} game */
 function openGame({ id, seats, control }) {
   const side = seats.black.kind === "person" ? "black" : "white";
   const plays = side === "black" ? t("plays Black") : t("plays White");
@@ -208,16 +275,38 @@ function openGame({ id, seats, control }) {
   return html`<li><a href="/game/${id}">${name} · ${plays} · ${controlWords(control)}</a></li>`;
 }
 
+/** Let the clocks run on between two looks; one that has run out is looked at again. */
+function tick() {
+  const running = lobby.mine.filter((game) => game.left.running);
+  if (document.hidden || !running.length) return;
+  showGames();
+  if (running.some((game) => timeLeft(game, received) === 0)) look();
+}
+
+// --- The page ------------------------------------------------------------------------------------
+
 function showSample() {
   sample.edition = preferences.edition;
   sample.update();
 }
 
-sample.board = stillBoard({ tokens: SAMPLE_TOKENS, stones: SAMPLE_STONES, last: "c4", need: "B2" });
-onPreferences(showSample);
+const { tokens, stones, last } = told.sample;
+sample.board = stillBoard({ tokens, stones, last, need: last && tokens[CELL_NAMES.indexOf(last)] });
+onPreferences(() => {
+  showSample();
+  showGames();
+});
+// So that the page comes without the way to the tutorial the next time.
+if (hasLearnt()) setCookie("kamon-learnt", "yes");
 showSample();
+showGames();
 update();
-fetchOpenGames();
-setInterval(() => {
-  if (!document.hidden) fetchOpenGames();
-}, OPEN_GAMES_INTERVAL);
+timer = setTimeout(look, FIRST_LOOK);
+setInterval(tick, TICK);
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) look();
+});
+// A page that comes back by the browser's Back button is as old as it was left.
+addEventListener("pageshow", (event) => {
+  if (event.persisted) look();
+});

@@ -117,7 +117,7 @@ function openSettings() {
 }
 
 /** The server reads these too, so they are cookies. @param {string} name @param {string} value */
-function setCookie(name, value) {
+export function setCookie(name, value) {
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in some browsers.
   document.cookie = `${name}=${value}; path=/; max-age=34560000; samesite=lax`;
 }
@@ -170,6 +170,18 @@ async function forget() {
   localStorage.clear();
   location.href = "/";
 }
+
+// --- Without a network ---------------------------------------------------------------------------
+
+/** Let a script of ours answer where there is no network. Browsers have none on an insecure page. */
+function registerServiceWorker() {
+  navigator.serviceWorker?.register("/service-worker.js").catch(() => {
+    // Without it the browser says by itself that there is no network.
+  });
+}
+
+if (document.readyState === "complete") registerServiceWorker();
+else addEventListener("load", registerServiceWorker, { once: true });
 
 document.getElementById("forget")?.addEventListener("click", forget);
 document.getElementById("open-settings")?.addEventListener("click", openSettings);

@@ -57,12 +57,12 @@ export interface BranchView {
   children: BranchView[];
 }
 
-/** What each side has left, in milliseconds, and whose clock runs. */
+/** The clock of a game: also by which control it runs. */
 export interface ClockView {
-  control: string;
   black: number;
   white: number;
   running: "black" | "white" | null;
+  control: string;
 }
 
 /** What a command has caused. */
@@ -249,6 +249,13 @@ export interface LessonView {
 export interface LinkView {
   colour: "green" | "blue" | "yellow";
   chain: string[];
+}
+
+/** What is going on: how many people are here, your running games, and others' that wait. */
+export interface LobbyView {
+  here: number;
+  mine: SummaryView[];
+  open: SummaryView[];
 }
 
 /** What a move is worth for who plays it: proven, with its distance to the end, or estimated. */
@@ -504,10 +511,12 @@ export interface SummaryView {
   status: "waiting" | "playing" | "over" | "aborted";
   you: ("black" | "white")[];
   shared: boolean;
+  listed: boolean;
   seats: SeatsView;
   turn: "black" | "white" | null;
   moves: number;
   control: string;
+  left: TimeLeftView;
   result: ResultView | null;
   updated: number;
   age: number;
@@ -522,6 +531,13 @@ export interface TakenOver {
 /** A one-time token that carries a seat to this device. */
 export interface Takeover {
   token: string;
+}
+
+/** What each side has left, in milliseconds, and whose clock runs. */
+export interface TimeLeftView {
+  black: number;
+  white: number;
+  running: "black" | "white" | null;
 }
 
 /** What comes of a try: the board after it, and after the reply that refutes it. */

@@ -97,10 +97,17 @@ function invitation(table, doing) {
     copied: table.copied,
     kind: "",
   };
-  return html`<div class="invite"><p>${t("Send this link to your opponent:")}</p>
+  return html`<div class="invite">${table.room.listed ? listedNote() : nothing}
+    <p>${table.room.listed ? t("Or send this link to a friend:") : t("Send this link to your opponent:")}</p>
     ${addressField(shown, doing.copied)}
     ${qrCode(`/api/games/${table.room.id}/invitation.svg`)}</div>
     <div class="row">${abortButton(table, doing)}</div>`;
+}
+
+/** For a game that anybody may join; few games need this module. */
+function listedNote() {
+  import("../people.js");
+  return html`<kamon-listed class="listed" role="status"></kamon-listed>`;
 }
 
 /** @param {string} source */
