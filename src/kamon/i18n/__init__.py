@@ -48,7 +48,7 @@ def catalogue(language: str) -> dict[str, str | list[str]]:
     found: dict[str, str | list[str]] = {}
     for entry in entries:
         if entry.id and entry.pluralizable:
-            found[entry.id[0]] = [_typeset(language, form) for form in entry.string]
+            found[entry.id[0]] = [_typeset(language, form) for form in entry.string or ()]
         elif entry.id and entry.string:
             found[str(entry.id)] = _typeset(language, str(entry.string))
     return found
