@@ -133,6 +133,13 @@ function standingWords(turn) {
   return turn.shortened ? `${value}; ${t("ends the game {n} stones sooner", { n: turn.shortened })}` : value;
 }
 
+/** Say in a line what a move was worth. @param {Turn} turn */
+export function shortWords(turn) {
+  if (turn.lost) return damageWords(turn);
+  const words = turn.doubtful ? t("looks doubtful") : standingWords(turn);
+  return `${numberSign(turn.ply, true)}${turn.move}${words ? `: ${words}` : ""}`;
+}
+
 /** Say what the review found out about a move. @param {Turn} turn */
 export function turnWords(turn) {
   if (turn.lost) return `${damageWords(turn)} ${remedyWords(turn)}`;
