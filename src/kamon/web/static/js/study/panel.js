@@ -74,11 +74,19 @@ export function panel(desk) {
   const { board, tab } = desk;
   return html`<aside class="panel" data-tab=${tab}>
     ${errorLine(desk.message)}
-    <div class="need-place">${board.need && !board.outcome ? needToMatch(board.need) : nothing}</div>
+    <div class="need-place">${whatToMatch(board)}</div>
     ${tabs(tab)}
     <div class="tree">${lineOfMoves([], desk.tree)}</div>
     <div role="tabpanel" id="tab-panel" aria-labelledby="tab-${tab}">${PANELS[tab](desk)}</div>
   </aside>`;
+}
+
+/** @param {import("../types").BoardView} board */
+function whatToMatch({ need, outcome }) {
+  if (outcome)
+    return html`<div class="need"><p>${t("The game is over here. Step back to see what could be played.")}</p></div>`;
+  if (need) return needToMatch(need);
+  return html`<div class="need"><p>${t("Black begins on an edge space, but not on a corner.")}</p></div>`;
 }
 
 /** @typedef {import("./desk.js").TabName} TabName */
@@ -120,8 +128,7 @@ function onTabKey(event) {
 
 /** @param {Desk} desk */
 function enginePanel(desk) {
-  if (desk.board.outcome)
-    return html`<p class="note">${t("The game is over here. Step back to see what could be played.")}</p>`;
+  if (desk.board.outcome) return html`<p class="note">${boardWords(desk.board)}</p>`;
   return html`<section class="engine" aria-label=${t("Computer analysis")}>
     <div class="row">${checkbox(t("Computer analysis"), preferences.engine, useEngine)}
     ${engineState(desk)}</div>
@@ -226,16 +233,17 @@ function reviewSection({ tree, review, reviewing, reviewed }) {
       ? (/** @type {import("../types").TurnView} */ turn) => playOn(tree.mainLine.slice(0, turn.ply), sideAt(turn.ply))
       : null,
   };
-  return html`<section class="review" aria-label=${t("Review")}>${progress}
-    ${reviewPanel(review, tree.path.length, actions)}
-    <div class="row">${!reviewing && !review.done ? button(t("Prove more"), startReview) : nothing}
-    ${button(t("Add the review to the game"), () => writeReview(review))}</div></section>`;
+  const then = html`<div class="row">
+    ${review.done ? nothing : button(t("Prove more"), startReview)}
+    ${button(t("Add the review to the game"), () => writeReview(review))}</div>`;
+  return html`<section class="review" aria-label=${t("Review")}>${reviewing ? progress : then}
+    ${reviewPanel(review, tree.path.length, actions)}</section>`;
 }
 
 /** @param {[number, number]} reviewing */
-const reviewProgress = ([done, all]) => html`<p role="status" class="small">
-  ${t("The computer is going through the game…")} <progress max=${all} value=${done}></progress>
-  ${button(t("Stop"), stopReview)}</p>`;
+const reviewProgress = ([done, all]) => html`<div role="status" class="row small">
+  <span>${t("The computer is going through the game…")}</span> <progress max=${all} value=${done}></progress>
+  ${button(t("Stop"), stopReview)}</div>`;
 
 // --- Ways out and in -----------------------------------------------------------------------------
 

@@ -209,8 +209,9 @@ export function reviewPanel(review, here, actions) {
   const moments = review.moments.map((ply) => momentItem(review, turnAt(review, ply), actions));
   const n = review.turns.filter((turn) => !turn.after || !turn.before).length;
   return html`<p class="story">${storyWords(review)}</p>
+    ${graph(review, here, actions.go)}
     ${moments.length ? html`<ol class="turning-points">${moments}</ol>` : nothing}
-    ${graph(review, here, actions.go)}${standings(review, actions.go)}
+    ${standings(review, actions.go)}
     <ul class="plain">${accuracy("black", review.accuracy.black)}${accuracy("white", review.accuracy.white)}</ul>
     ${n ? html`<p class="small">${unprovenWords(n)}</p>` : nothing}`;
 }
