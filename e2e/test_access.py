@@ -138,17 +138,17 @@ def test_what_the_opponent_did_and_what_may_be_played_is_told(pair: tuple[Guest,
     black, white = pair
     black.play(CHAIN[0])
     told = re.compile(
-        r"^Black has played g6: \w+, \w+\. Your turn\. To match: symbol \w+, or colour \w+\. "
-        r"You may play: (\w\d ?)+\.$"
+        r"^Black has played g6: \w+ \w+\. Your turn\. To match: any \w+, or anything \w+\. "
+        r"You may play on: (\w\d ?)+\.$"
     )
     expect(white.live).to_have_text(told)
     assert " ".join(white.legal()) in white.live.inner_text()
     expect(white.cell("g6")).to_have_accessible_name(
-        re.compile(r"^g6, black stone, \w+, \w+, last move$")
+        re.compile(r"^g6, black stone, \w+ \w+, last move$")
     )
     expect(white.cell(CHAIN[1])).to_have_accessible_name(
         re.compile(
-            rf"^{CHAIN[1]}, \w+, \w+, you may play here, then your opponent may play: (\w\d ?)+$"
+            rf"^{CHAIN[1]}, \w+ \w+, you may play here, then your opponent may play on: (\w\d ?)+$"
         )
     )
 
@@ -159,7 +159,7 @@ def test_offers_and_what_becomes_of_them_are_told(pair: tuple[Guest, Guest]) -> 
     black.press("Take back")
     expect(white.page.get_by_role("alert")).to_contain_text("would like to take a move back")
     white.press("Accept")
-    expect(black.live).to_have_text(re.compile(r"Your turn\. Begin on the border"))
+    expect(black.live).to_have_text(re.compile(r"Your turn\. Begin on an edge space"))
 
 
 def test_an_opponent_who_sits_down_is_told(guests: Guests) -> None:
@@ -174,7 +174,11 @@ def test_an_opponent_who_sits_down_is_told(guests: Guests) -> None:
 # --- What axe finds -------------------------------------------------------------------------
 
 LOOKS = list(itertools.product(("light", "dark"), ("2020", "2007")))
-SCENES = ["home", "settings", "playing", "computer", "over", "waiting", "games", "handover"]
+SCENES = [
+    *("home", "settings", "playing", "computer", "over", "waiting"),
+    *("games", "handover", "learn", "rules", "study"),
+]
+PATHS = {"home": "/", "settings": "/"}
 # The settings change as they do by a click, but quicker.
 CHOOSE = """(choices) => Object.entries(choices).forEach(([name, value]) => {
     const field = document.querySelector(`#settings [name=${name}]`);
@@ -188,17 +192,7 @@ def test_axe_finds_no_violation_in_either_theme_and_edition(
     guests: Guests, regular: Regular, audit: Audit, scene: str
 ) -> None:
     guest = guests.come(storage_state=regular.state, reduced_motion="reduce")
-    if scene in ("home", "settings"):
-        guest.go("/")
-    else:
-        guest.go(getattr(regular, scene, f"/{scene}"))
-    if scene == "home":
-        guest.wish()
-        guest.choose("board", "own")
-    elif scene == "settings":
-        guest.settings()
-    elif scene == "computer":
-        guest.page.get_by_label("Assistant").check()
+    show(guest, regular, scene)
     found = []
     for theme, edition in LOOKS:
         guest.page.evaluate(CHOOSE, {"theme": theme, "edition": edition})
@@ -206,12 +200,48 @@ def test_axe_finds_no_violation_in_either_theme_and_edition(
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation_in_forced_colours(
+    guests: Guests, regular: Regular, audit: Audit, scheme: str
+) -> None:
+    guest = guests.come(
+        storage_state=regular.state,
+        reduced_motion="reduce",
+        forced_colors="active",
+        color_scheme=scheme,
+    )
+    found = []
+    for scene in SCENES:
+        show(guest, regular, scene)
+        found += [f"{scene} {each}" for each in audit(guest.page)]
+    assert not found, "\n".join(found)
+
+
+def show(guest: Guest, regular: Regular, scene: str) -> None:
+    """Open a page, and what can be opened on it."""
+    path = PATHS.get(scene) or getattr(regular, scene, f"/{scene}")
+    if scene == "rules":
+        # This page has nothing that is filled later.
+        guest.page.goto(guest.address + path)
+        return
+    guest.go(path)
+    if scene == "home":
+        guest.wish()
+        guest.choose("board", "own")
+    elif scene == "settings":
+        guest.settings()
+    elif scene == "computer":
+        guest.page.get_by_label("Assistant").check()
+
+
 def test_axe_finds_no_violation_on_a_phone(guests: Guests, regular: Regular, audit: Audit) -> None:
     guest = guests.come(PHONE, storage_state=regular.state, has_touch=True, is_mobile=True)
     found = []
-    for path in ("/", regular.playing, "/games"):
+    for path in ("/", regular.playing, "/games", "/learn", "/study"):
         guest.go(path)
         found += audit(guest.page)
+    guest.press("Menu")
+    found += audit(guest.page)
     assert not found, "\n".join(found)
 
 
@@ -241,7 +271,7 @@ def test_a_finger_that_rests_on_a_cell_looks_and_does_not_play(guests: Guests) -
     guest = guests.come(PHONE, has_touch=True, is_mobile=True)
     guest.go(guest.set_up("self", CHAIN[:1], seed=str(CHAIN_SEED)))
     cell = guest.cell(CHAIN[1])
-    for event in ("pointerenter", "pointerdown"):
+    for event in ("pointerover", "pointerdown"):
         cell.dispatch_event(event, {"pointerType": "touch", "bubbles": True})
     expect(guest.page.locator(".mark-reply").first).to_be_visible()
     guest.page.wait_for_timeout(600)

@@ -87,8 +87,8 @@ function onKey(event) {
   if (path.length !== desk.tree.path.length) goTo(path);
 }
 
-addEventListener("pointerdown", () => {
-  isPointed = true;
+addEventListener("pointerdown", ({ target }) => {
+  isPointed = target instanceof Element && target.closest("kamon-board") !== null;
 });
 addEventListener("keydown", onKey, { capture: true });
 onChange(show);

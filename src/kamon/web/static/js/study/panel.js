@@ -156,7 +156,7 @@ function values(insight) {
       : html`<span class="chance">${percentWords(move.estimate)}</span>`;
   const item = (/** @type {import("../types").MoveValueView} */ move) => html`<li><button type="button"
     class="value-move ${move.value ?? "open"} ${best.includes(move.move) ? "best" : ""}"
-    aria-label="${move.move}, ${valueWords(move)}" @click=${() => play(move.move)}>
+    @click=${() => play(move.move)}>
     <strong>${move.move}</strong> ${known(move)}</button></li>`;
   const note = insight.moves.some((move) => move.distance !== null)
     ? t("The numbers say how many stones both players still place until the end.")
