@@ -105,14 +105,14 @@ def test_a_step_that_there_is_no_more_leads_to_the_first(guest: Guest, troubles:
     [
         (1, "a2", "There is a stone here already."),
         (1, "e6", "Nobody may play on the neutral space."),
-        (1, "a3", "This token does not match. You need symbol butterfly, or colour pink."),
+        (1, "a3", "This token does not match. You need any butterfly, or anything pink."),
         (2, "a1", "The first stone may not go on a corner."),
         (2, "d4", "The first stone goes on an edge space of the board."),
         (3, "f4", "Nobody may play on the neutral space."),
         (3, "e3", "That does not join your two stones."),
         (4, "a2", "That does not connect two opposite edges yet."),
         (7, "d5", "This ring has only your own stones inside, so it does not count."),
-        (8, "a1", "White can still play: d1 e2 a3 b5 c6 d6 d7 e7."),
+        (8, "a1", "White can still play on: d1 e2 a3 b5 c6 d6 d7 e7."),
     ],
 )
 def test_a_wrong_try_is_explained_and_taken_back(
@@ -176,7 +176,7 @@ def test_after_two_wrong_tries_a_right_cell_is_shown(guest: Guest) -> None:
     expect(marked).to_have_count(1)
     expect(marked).to_have_attribute("data-cell", cell)
     expect(guest.cell(cell)).to_be_focused()
-    expect(guest.live).to_have_text(f"Try {cell}: fish, pink.")
+    expect(guest.live).to_have_text(f"Try {cell}: pink fish.")
     guest.page.keyboard.press("Enter")
     expect(answer(guest)).to_have_text(LESSONS[2].done)
 
@@ -206,7 +206,7 @@ def test_a_step_is_done_by_the_keyboard_alone(guest: Guest) -> None:
 
 def test_both_editions_have_their_own_words(guest: Guest) -> None:
     go_to(guest, 1)
-    expect(guest.page.locator(".need strong")).to_have_text("symbol butterfly, or colour pink")
+    expect(guest.page.locator(".need strong")).to_have_text("any butterfly, or anything pink")
     guest.set(edition="2007")
     expect(guest.page.locator(".need strong")).to_have_text("the sign leaf, or any sign × 1")
     expect(guest.page.locator(".table .pawn")).to_have_count(2)
@@ -214,7 +214,7 @@ def test_both_editions_have_their_own_words(guest: Guest) -> None:
     expect(answer(guest)).to_contain_text("the sign leaf, or any sign × 1")
     # What was said is said anew.
     guest.set(edition="2020")
-    expect(answer(guest)).to_contain_text("symbol butterfly, or colour pink")
+    expect(answer(guest)).to_contain_text("any butterfly, or anything pink")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -233,11 +233,11 @@ function reviewSection({ tree, review, reviewing, reviewed }) {
       ? (/** @type {import("../types").TurnView} */ turn) => playOn(tree.mainLine.slice(0, turn.ply), sideAt(turn.ply))
       : null,
   };
-  const then = html`<div class="row">
-    ${review.done ? nothing : button(t("Prove more"), startReview)}
-    ${button(t("Add the review to the game"), () => writeReview(review))}</div>`;
-  return html`<section class="review" aria-label=${t("Review")}>${reviewing ? progress : then}
-    ${reviewPanel(review, tree.path.length, actions)}</section>`;
+  const more = review.done ? nothing : button(t("Prove more"), startReview);
+  return html`<section class="review" aria-label=${t("Review")}>
+    ${reviewing ? progress : html`<div class="row">${more}</div>`}
+    ${reviewPanel(review, tree.path.length, actions)}
+    <div class="row">${button(t("Add the review to the game"), () => writeReview(review))}</div></section>`;
 }
 
 /** @param {[number, number]} reviewing */
