@@ -208,10 +208,10 @@ def test_both_editions_have_their_own_words(guest: Guest) -> None:
     go_to(guest, 1)
     expect(guest.page.locator(".need strong")).to_have_text("any butterfly, or anything pink")
     guest.set(edition="2007")
-    expect(guest.page.locator(".need strong")).to_have_text("the sign leaf, or any sign × 1")
+    expect(guest.page.locator(".need strong")).to_have_text("any leaf, or any symbol × 1")
     expect(guest.page.locator(".table .pawn")).to_have_count(2)
     guest.cell("a3").click()
-    expect(answer(guest)).to_contain_text("the sign leaf, or any sign × 1")
+    expect(answer(guest)).to_contain_text("any leaf, or any symbol × 1")
     # What was said is said anew.
     guest.set(edition="2020")
     expect(answer(guest)).to_contain_text("any butterfly, or anything pink")
