@@ -174,7 +174,11 @@ def test_an_opponent_who_sits_down_is_told(guests: Guests) -> None:
 # --- What axe finds -------------------------------------------------------------------------
 
 LOOKS = list(itertools.product(("light", "dark"), ("2020", "2007")))
-SCENES = ["home", "settings", "playing", "computer", "over", "waiting", "games", "handover"]
+SCENES = [
+    *("home", "settings", "playing", "computer", "over", "waiting"),
+    *("games", "handover", "learn", "rules", "study"),
+]
+PATHS = {"home": "/", "settings": "/"}
 # The settings change as they do by a click, but quicker.
 CHOOSE = """(choices) => Object.entries(choices).forEach(([name, value]) => {
     const field = document.querySelector(`#settings [name=${name}]`);
@@ -188,17 +192,7 @@ def test_axe_finds_no_violation_in_either_theme_and_edition(
     guests: Guests, regular: Regular, audit: Audit, scene: str
 ) -> None:
     guest = guests.come(storage_state=regular.state, reduced_motion="reduce")
-    if scene in ("home", "settings"):
-        guest.go("/")
-    else:
-        guest.go(getattr(regular, scene, f"/{scene}"))
-    if scene == "home":
-        guest.wish()
-        guest.choose("board", "own")
-    elif scene == "settings":
-        guest.settings()
-    elif scene == "computer":
-        guest.page.get_by_label("Assistant").check()
+    show(guest, regular, scene)
     found = []
     for theme, edition in LOOKS:
         guest.page.evaluate(CHOOSE, {"theme": theme, "edition": edition})
@@ -206,12 +200,48 @@ def test_axe_finds_no_violation_in_either_theme_and_edition(
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation_in_forced_colours(
+    guests: Guests, regular: Regular, audit: Audit, scheme: str
+) -> None:
+    guest = guests.come(
+        storage_state=regular.state,
+        reduced_motion="reduce",
+        forced_colors="active",
+        color_scheme=scheme,
+    )
+    found = []
+    for scene in SCENES:
+        show(guest, regular, scene)
+        found += [f"{scene} {each}" for each in audit(guest.page)]
+    assert not found, "\n".join(found)
+
+
+def show(guest: Guest, regular: Regular, scene: str) -> None:
+    """Open a page, and what can be opened on it."""
+    path = PATHS.get(scene) or getattr(regular, scene, f"/{scene}")
+    if scene == "rules":
+        # This page has nothing that is filled later.
+        guest.page.goto(guest.address + path)
+        return
+    guest.go(path)
+    if scene == "home":
+        guest.wish()
+        guest.choose("board", "own")
+    elif scene == "settings":
+        guest.settings()
+    elif scene == "computer":
+        guest.page.get_by_label("Assistant").check()
+
+
 def test_axe_finds_no_violation_on_a_phone(guests: Guests, regular: Regular, audit: Audit) -> None:
     guest = guests.come(PHONE, storage_state=regular.state, has_touch=True, is_mobile=True)
     found = []
-    for path in ("/", regular.playing, "/games"):
+    for path in ("/", regular.playing, "/games", "/learn", "/study"):
         guest.go(path)
         found += audit(guest.page)
+    guest.press("Menu")
+    found += audit(guest.page)
     assert not found, "\n".join(found)
 
 
@@ -241,7 +271,7 @@ def test_a_finger_that_rests_on_a_cell_looks_and_does_not_play(guests: Guests) -
     guest = guests.come(PHONE, has_touch=True, is_mobile=True)
     guest.go(guest.set_up("self", CHAIN[:1], seed=str(CHAIN_SEED)))
     cell = guest.cell(CHAIN[1])
-    for event in ("pointerenter", "pointerdown"):
+    for event in ("pointerover", "pointerdown"):
         cell.dispatch_event(event, {"pointerType": "touch", "bubbles": True})
     expect(guest.page.locator(".mark-reply").first).to_be_visible()
     guest.page.wait_for_timeout(600)

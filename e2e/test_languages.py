@@ -1,4 +1,4 @@
-"""Nine languages: chosen by the browser or by a click, complete, and never too long for a phone."""
+"""Ten languages: chosen by the browser or by a click, complete, and never too long for a phone."""
 
 import pytest
 from playwright.sync_api import expect
@@ -87,8 +87,12 @@ def test_a_phone_shows_all_in_the_language_and_nothing_is_too_long(
         PHONE, storage_state=regular.state, locale=language, has_touch=True, is_mobile=True
     )
     guest.go("/")
-    for text in ("Two players on this screen", "Invite a friend", "Find an opponent", "My games"):
+    for text in ("Two players on this screen", "Invite a friend", "Find an opponent"):
         expect(guest.button(words(text))).to_be_visible()
+    guest.page.locator("#open-menu").click()
+    expect(guest.page.locator("#menu").get_by_text(words("My games"))).to_be_visible()
+    fits(guest)
+    guest.page.keyboard.press("Escape")
     guest.wish()
     for level in range(1, STRONGEST + 1):
         guest.page.get_by_role("slider").fill(str(level))

@@ -112,7 +112,7 @@ def test_a_step_that_there_is_no_more_leads_to_the_first(guest: Guest, troubles:
         (3, "e3", "That does not join your two stones."),
         (4, "a2", "That does not connect two opposite edges yet."),
         (7, "d5", "This ring has only your own stones inside, so it does not count."),
-        (8, "a1", "White can still play: d1 e2 a3 b5 c6 d6 d7 e7."),
+        (8, "a1", "White can still play on: d1 e2 a3 b5 c6 d6 d7 e7."),
     ],
 )
 def test_a_wrong_try_is_explained_and_taken_back(
@@ -176,7 +176,7 @@ def test_after_two_wrong_tries_a_right_cell_is_shown(guest: Guest) -> None:
     expect(marked).to_have_count(1)
     expect(marked).to_have_attribute("data-cell", cell)
     expect(guest.cell(cell)).to_be_focused()
-    expect(guest.live).to_have_text(f"Try {cell}: fish, pink.")
+    expect(guest.live).to_have_text(f"Try {cell}: pink fish.")
     guest.page.keyboard.press("Enter")
     expect(answer(guest)).to_have_text(LESSONS[2].done)
 

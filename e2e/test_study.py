@@ -43,6 +43,11 @@ def tree(guest: Guest) -> str:
     return " ".join(guest.page.locator(".tree").inner_text().split())
 
 
+def turn_to(guest: Guest, tab: str) -> None:
+    """Open a tab beside the board."""
+    guest.page.get_by_role("tab", name=tab).click()
+
+
 def begin_study(guest: Guest) -> str:
     """Play something on a new board, and tell where."""
     guest.go("/study")
@@ -58,7 +63,7 @@ def test_every_move_gets_its_exact_value_as_it_is_proven(guest: Guest) -> None:
     open_line(guest, line)
     moves = guest.page.locator(".values .value-move")
     expect(moves.first).to_be_visible(timeout=LONG)
-    expect(guest.page.get_by_text("not proven yet")).to_have_count(0, timeout=LONG)
+    expect(guest.page.locator(".values .chance")).to_have_count(0, timeout=LONG)
     game = parse_line(line)
     assert game is not None
     solver = Solver(game.layout, Limits(memory=1 << 24))
@@ -92,10 +97,12 @@ def test_thinking_is_stopped_and_taken_up_again(guest: Guest) -> None:
     expect(guest.page.locator(".values")).to_be_visible(timeout=LONG)
     guest.press("Stop")
     expect(guest.button("Stop")).to_be_hidden()
-    expect(guest.page.locator(".values").get_by_text("not proven yet").first).to_be_visible()
+    # What is not proven has a chance, and the verdict says once that it is not.
+    expect(guest.page.locator(".values .chance").first).to_have_text(re.compile(r"^\d+%$"))
+    expect(guest.page.locator(".verdict")).to_have_text(re.compile(r"^Not proven yet\. \w\d looks"))
     guest.press("Think deeper")
     expect(guest.button("Stop")).to_be_visible()
-    guest.page.get_by_role("checkbox", name="Solver").uncheck()
+    guest.page.get_by_role("checkbox", name="Computer analysis").uncheck()
     expect(guest.page.locator(".values")).to_have_count(0)
 
 
@@ -106,12 +113,13 @@ def test_variations_comments_and_the_main_line_are_kept_and_shared(guests: Guest
     owner.press("One move back")
     owner.cell("d4").click()
     expect(owner.page.locator(".variation")).to_contain_text("d4")
+    turn_to(owner, "Moves")
     owner.page.get_by_label("Comment").fill("Another way <b>to go</b>")
     owner.page.locator(".status").click()
     expect(owner.page.locator(".said")).to_have_text("Another way <b>to go</b>")
     owner.press("Make it the main line")
     assert tree(owner).startswith(f"1. {CHAIN[0]} d4")
-    owner.page.get_by_text("Save and share").click()
+    turn_to(owner, "More")
     owner.page.get_by_label("Title").fill("Mine")
     owner.press("Save this study")
     owner.page.wait_for_url("**/study/*")
@@ -120,13 +128,14 @@ def test_variations_comments_and_the_main_line_are_kept_and_shared(guests: Guest
     expect(reader.status).to_have_text("Mine")
     expect(reader.page.locator(".said")).to_have_text("Another way <b>to go</b>")
     # Somebody else's study cannot be changed, but copied.
-    reader.page.get_by_text("Save and share").click()
+    turn_to(reader, "More")
     reader.press("Save my own copy")
     reader.page.wait_for_function("before => location.href !== before", arg=address)
     owner.reload()
     assert tree(owner).startswith(f"1. {CHAIN[0]} d4")
     owner.press("One move forward")
     owner.press("One move forward")
+    turn_to(owner, "Moves")
     owner.press("Delete from here")
     assert "d4" not in tree(owner)
 
@@ -139,7 +148,7 @@ def test_a_draft_is_not_lost_by_a_reload(guest: Guest) -> None:
 
 def test_changes_to_a_kept_study_are_not_lost_and_it_is_found_again(guest: Guest) -> None:
     open_line(guest, f"{BOARD} {CHAIN[0]}")
-    guest.page.get_by_text("Save and share").click()
+    turn_to(guest, "More")
     guest.page.get_by_label("Title").fill("Openings")
     guest.press("Save this study")
     guest.page.wait_for_url("**/study/*")
@@ -147,7 +156,7 @@ def test_changes_to_a_kept_study_are_not_lost_and_it_is_found_again(guest: Guest
     expect(guest.page.locator(".tree")).to_contain_text(CHAIN[1])
     guest.page.reload()
     expect(guest.page.locator(".tree")).to_contain_text(CHAIN[1])
-    guest.page.get_by_text("Save and share").click()
+    turn_to(guest, "More")
     expect(guest.page.get_by_text("not saved yet")).to_be_visible()
     guest.press("Save")
     expect(guest.page.get_by_text("not saved yet")).to_have_count(0)
@@ -159,10 +168,11 @@ def test_changes_to_a_kept_study_are_not_lost_and_it_is_found_again(guest: Guest
 
 def test_whoever_opens_another_position_can_go_back_to_the_study_before(guest: Guest) -> None:
     cell = begin_study(guest)
-    guest.page.get_by_text("Open another position").click()
+    turn_to(guest, "More")
     guest.page.locator("#pasted").fill(f"{BOARD} {' '.join(CHAIN[:3])}")
     guest.press("Open")
     expect(guest.page.locator(".tree")).to_contain_text(CHAIN[2])
+    turn_to(guest, "More")
     guest.press("Back to the previous study")
     expect(guest.page.locator(".tree")).to_have_text(re.compile(rf"^\s*1\. {cell}\s*$"))
 
@@ -170,7 +180,7 @@ def test_whoever_opens_another_position_can_go_back_to_the_study_before(guest: G
 def test_keeping_one_study_does_not_lose_the_draft_of_another(guest: Guest) -> None:
     cell = begin_study(guest)
     open_line(guest, f"{BOARD} {CHAIN[0]}")
-    guest.page.get_by_text("Save and share").click()
+    turn_to(guest, "More")
     guest.press("Save this study")
     guest.page.wait_for_url("**/study/*")
     guest.go("/study")
@@ -195,20 +205,21 @@ def test_a_finished_game_is_reviewed_and_the_better_move_played(guest: Guest, au
     expect(points.first).to_contain_text("could still", timeout=LONG)
     text = points.first.inner_text()
     found = re.search(
-        r"Move \d+: \w+ plays (\w\d), which turns .*could still \w+(?:, the quickest)? by (\w\d)\.",
+        r"Move \d+: \w+ plays (\w\d), which turns .*could still \w+(?:, quickest)? with (\w\d)\.",
         text,
     )
     assert found, text
     points.first.get_by_role("button", name="Show the better line").click()
     expect(guest.page.locator(".variation").first).to_contain_text(found[2])
-    guest.press("Add the review to the game")
+    guest.button("Add the review to the game").click(timeout=LONG)
     expect(guest.page.locator(".tree")).to_contain_text("??")
     with guest.page.expect_download() as saved:
-        guest.page.get_by_text("Save and share").click()
+        turn_to(guest, "More")
         guest.press("Save as PGN")
     record = parse_record(Path(saved.value.path()).read_text())
     assert len(record.main_line()) == len(moves)
     assert any(node.comment for node in record.main_line())
+    turn_to(guest, "Review")
     points.first.get_by_role("button", name="Try it against the computer").click()
     guest.arrive()
     expect(guest.page.locator(".table .stone").first).to_be_visible()
@@ -220,6 +231,7 @@ def test_every_claim_of_a_review_is_true_by_the_solver(guest: Guest) -> None:
         line = line_of("games.txt", number)
         layout, *moves = line.split()
         open_line(guest, line)
+        turn_to(guest, "Review")
         guest.press("Review this game")
         told = guest.page.locator(".turning-points li p")
         expect(told.filter(has_text="could still").first).to_be_visible(timeout=LONG)
@@ -232,7 +244,7 @@ def test_every_claim_of_a_review_is_true_by_the_solver(guest: Guest) -> None:
             claims += 1
             found = re.search(
                 r"Move (\d+): (Black|White) plays (\w\d), which turns a (win|draw) into a "
-                r"(draw|loss)\. \w+ could still (win|draw)(?:, the quickest)? by (\w\d)\.",
+                r"(draw|loss)\. \w+ could still (win|draw)(?:, quickest)? with (\w\d)\.",
                 text,
             )
             assert found, text
@@ -247,11 +259,11 @@ def test_every_claim_of_a_review_is_true_by_the_solver(guest: Guest) -> None:
             better = parse_line(" ".join([layout, *moves[:ply], found[7]]))
             assert better is not None
             by = better.outcome.by if better.outcome else ()
-            assert ("linking two opposite sides" in text) == (by == (By.CONNECTION,))
+            assert ("connecting two opposite edges" in text) == (by == (By.CONNECTION,))
             assert ("closing a loop" in text) == (by == (By.LOOP,))
-            assert ("nothing to play" in text) == (by == (By.BLOCK,))
+            assert ("no move." in text) == (by == (By.BLOCK,))
             left = [format_cell(cell) for cell in legal_cells(better.position)]
-            only = re.search(r"leaves \w+ only (?:these: )?((?:\w\d ?)+)\.", text)
+            only = re.search(r"leaves \w+ only:? ((?:\w\d ?)+)\.", text)
             assert (only[1].split() if only else []) == (left if len(left) <= 3 else [])
     assert claims > 2
 
@@ -262,7 +274,7 @@ def test_every_claim_of_a_review_is_true_by_the_solver(guest: Guest) -> None:
 )
 def test_pictures_and_films_are_taken_away(guest: Guest, what: str, signature: bytes) -> None:
     open_line(guest, f"{BOARD} {' '.join(CHAIN[:4])}")
-    guest.page.get_by_text("Save and share").click()
+    turn_to(guest, "More")
     with guest.page.expect_download(timeout=LONG) as saved:
         guest.press(what)
     assert Path(saved.value.path()).read_bytes().startswith(signature)
@@ -282,17 +294,18 @@ def test_a_link_has_a_picture_where_it_is_shared(guest: Guest) -> None:
 
 def test_what_somebody_pastes_is_opened_up_to_an_error(guest: Guest, troubles: Troubles) -> None:
     guest.go("/study")
+    turn_to(guest, "More")
     pasted = guest.page.locator("#pasted")
     record = f'[Layout "{BOARD}"]\n\n1. {CHAIN[0]} {CHAIN[1]} 2. {CHAIN[0]} *'
     pasted.fill(record)
     guest.press("Open")
-    expect(guest.page.locator(".error")).to_contain_text("line 3, column")
+    expect(guest.page.locator(".misread")).to_contain_text("line 3, column")
     assert tree(guest) == f"1. {CHAIN[0]} {CHAIN[1]}"
     troubles.expect("422")
-    guest.page.get_by_text("Open another position").click()
+    turn_to(guest, "More")
     pasted.fill("rubbish")
     guest.press("Open")
-    expect(guest.page.locator(".error").last).to_contain_text("not a board of 37 tokens")
+    expect(guest.page.locator(".error").last).to_contain_text("not the 37 tokens")
     pasted.fill("x" * 70_000)
     guest.press("Open")
     expect(guest.page.locator(".error").last).to_contain_text("too long")
@@ -300,17 +313,17 @@ def test_what_somebody_pastes_is_opened_up_to_an_error(guest: Guest, troubles: T
 
 def test_a_position_is_arranged_by_hand(guest: Guest, troubles: Troubles) -> None:
     open_line(guest, BOARD)
-    guest.page.get_by_text("Open another position").click()
+    turn_to(guest, "More")
     guest.press("Arrange by hand")
     guest.cell("b1").click()
     guest.cell("c3").click()
     guest.cell("c3").click()
-    expect(guest.page.get_by_label("Last move")).to_have_value("c3")
+    expect(guest.page.get_by_role("combobox", name="Last move")).to_have_value("c3")
     guest.press("Study this position")
     expect(guest.status).to_have_text("Black to play.")
     expect(guest.page.locator(".table .stone")).to_have_count(2)
     troubles.expect("422")
-    guest.page.get_by_text("Open another position").click()
+    turn_to(guest, "More")
     guest.press("Arrange by hand")
     guest.cell("d4").click()
     guest.cell("e4").click()
@@ -347,14 +360,15 @@ def test_axe_finds_nothing_and_a_phone_shows_the_board(
     open_line(guest, line_of("ply20.txt"))
     expect(guest.page.locator(".verdict")).to_be_visible(timeout=LONG)
     expect(guest.page.locator(".board")).to_be_in_viewport(ratio=1)
-    guest.page.get_by_text("Save and share").click()
-    guest.page.get_by_text("Open another position").click()
-    assert audit(guest.page) == []
+    for tab in ("Moves", "Review", "More"):
+        turn_to(guest, tab)
+        assert audit(guest.page) == []
     assert guest.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
 
 def test_a_record_that_is_read_late_does_not_replace_a_newer_one(guest: Guest) -> None:
     guest.go("/study")
+    turn_to(guest, "More")
     pasted = guest.page.locator("#pasted")
     moves = guest.page.locator(".tree")
     with guest.late("**/api/studies/read"):

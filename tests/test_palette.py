@@ -21,6 +21,7 @@ Matrix = tuple[Triple, Triple, Triple]
 
 TEXT_CONTRAST = 4.5
 GRAPHIC_CONTRAST = 3.0
+GREY_CONTRAST = 1.35
 APART = 12.0
 
 SIGHTS: dict[str, Matrix] = {
@@ -191,6 +192,16 @@ def test_a_stone_stands_out_from_its_cell_by_its_body_or_its_rim(
     stone = palette.stones[side]
     seen = max(contrast(stone.fill, palette.cell), contrast(stone.rim, palette.cell))
     assert seen >= GRAPHIC_CONTRAST
+
+
+@BOTH_THEMES
+@pytest.mark.parametrize("ground", ["cell", "water"])
+def test_a_white_stone_is_clear_of_a_free_cell_in_greyscale(palette: Palette, ground: str) -> None:
+    # Contrast is a relation of luminances, so it is the same without colours.
+    white, free = palette.stones[Side.WHITE], getattr(palette, ground)
+    assert contrast(white.fill, free) >= GREY_CONTRAST
+    assert max(contrast(white.rim, free), contrast(white.fill, free)) >= GRAPHIC_CONTRAST
+    assert contrast(white.rim, white.fill) >= GRAPHIC_CONTRAST
 
 
 @BOTH_THEMES

@@ -76,9 +76,9 @@ _SIGNS: Final = {
 
 LIGHT: Final = Palette(
     paper="#f4eddc",
-    cell="#fbf7ec",
-    water="#cfe0da",
-    enclosed="#ead9a0",
+    cell="#e6dac0",
+    water="#c8dcd5",
+    enclosed="#efcf6b",
     line="#b9a988",
     text="#4d4436",
     ink=_INK,

@@ -244,7 +244,11 @@ def _blank(palette: Palette) -> str:
 
 def _crest(token: Token, edition: Edition, palette: Palette) -> str:
     suit = palette.suits[token.suit]
-    shape = f'<path d="{_ENCLOSURES[token.suit]}" fill="{suit.fill}"/>'
+    # A thin line of ink: in grey, some colours are as light as the board.
+    shape = (
+        f'<path d="{_ENCLOSURES[token.suit]}" fill="{suit.fill}" stroke="{palette.ink}" '
+        'stroke-opacity=".45" stroke-width="1.5"/>'
+    )
     return shape + _use(edition.symbols[token.symbol], _SYMBOL_SCALE[token.suit], suit.ink)
 
 

@@ -69,9 +69,14 @@ def _artwork() -> str:
     return f"export default {json.dumps(data, ensure_ascii=False)};"
 
 
-async def palette() -> Response:
-    """Give the page the colours of the pictures, by day and by night."""
-    return Response(_palette(), media_type="text/css")
+async def style() -> Response:
+    """Give the page its style sheet, which starts with the colours of the pictures."""
+    return Response(_style(), media_type="text/css")
+
+
+@lru_cache(maxsize=1)
+def _style() -> str:
+    return _palette() + (STATIC / "kamon.css").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=1)
@@ -112,5 +117,5 @@ def assets_router() -> APIRouter:
     router = APIRouter(include_in_schema=False)
     router.add_api_route(stamped() + "/words/{language}.js", words)
     router.add_api_route(stamped() + "/artwork.js", artwork)
-    router.add_api_route(stamped() + "/palette.css", palette)
+    router.add_api_route(stamped() + "/kamon.css", style)
     return router

@@ -248,14 +248,42 @@ export class KamonBoard extends HTMLElement {
   #typed = "";
   /** When a finger came down, in milliseconds; 0 for other pointers. */
   #touched = 0;
+  #listens = false;
+  /** Was the pointer, and not the keyboard, used last? */
+  #pointed = false;
 
   connectedCallback() {
-    this.onkeydown = (/** @type {KeyboardEvent} */ event) => this.#onKey(event);
-    this.onpointerleave = () => this.#rest(null);
-    this.onpointerdown = (/** @type {PointerEvent} */ event) => {
-      this.#touched = event.pointerType === "touch" ? Date.now() : 0;
-    };
+    if (!this.#isDecoration && !this.#listens) this.#listen();
     this.update();
+  }
+
+  /** A board that screen readers do not see is not for the keyboard or the pointer either. */
+  get #isDecoration() {
+    return this.ariaHidden === "true";
+  }
+
+  /** The element listens for its cells: browsers let Tab stop at SVG groups that listen for focus themselves. */
+  #listen() {
+    this.#listens = true;
+    this.addEventListener("click", (event) => this.#at(event, (cell) => this.#onClick(cell)));
+    this.addEventListener("contextmenu", (event) => this.#onContextMenu(event));
+    this.addEventListener("keydown", (event) => this.#onKey(event));
+    this.addEventListener("pointerdown", (event) => {
+      this.#pointed = true;
+      this.#touched = event.pointerType === "touch" ? Date.now() : 0;
+    });
+    this.addEventListener("pointerover", (event) => this.#at(event, (cell) => this.#rest(cell)));
+    this.addEventListener("pointerleave", () => this.#rest(null));
+    this.addEventListener("focusin", (event) => this.#at(event, (cell) => this.#onFocus(cell)));
+    this.addEventListener("focusout", (event) => {
+      if (!this.contains(/** @type {Node | null} */ (event.relatedTarget))) this.#rest(null);
+    });
+  }
+
+  /** Do something with the cell that an event is about. @param {Event} event @param {(cell: string) => void} action */
+  #at({ target }, action) {
+    const cell = /** @type {Element} */ (target).closest("[data-cell]")?.getAttribute("data-cell");
+    if (cell) action(cell);
   }
 
   /** Show what the properties say now. */
@@ -285,8 +313,8 @@ export class KamonBoard extends HTMLElement {
   /** @param {string} cell */
   #onFocus(cell) {
     this.#cursor = cell;
-    // The focus that follows a finger comes when it has left the board.
-    if (!this.#touched) this.#rest(cell);
+    // A pointer shows where it rests by itself, and takes it back when it leaves or is lifted.
+    if (!this.#pointed && !this.#touched) this.#rest(cell);
   }
 
   /** A finger that stays on a cell should not open the browser's menu. @param {Event} event */
@@ -296,6 +324,7 @@ export class KamonBoard extends HTMLElement {
 
   /** @param {KeyboardEvent} event */
   #onKey(event) {
+    this.#pointed = false;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     this.#touched = 0;
     const next = neighbour(this.#cursor, event);
@@ -353,16 +382,13 @@ export class KamonBoard extends HTMLElement {
   #drawCell(name) {
     const cell = cellState(this, name);
     const { edition } = this;
-    // A board that screen readers do not see is not for the keyboard either.
-    const tabindex = this.ariaHidden === "true" ? nothing : Number(name === this.#cursor) - 1;
+    const tabindex = this.#isDecoration ? nothing : Number(name === this.#cursor) - 1;
     // A ghost is drawn as a stone, so that it need not be drawn again when the move has arrived.
     const side = cell.side ?? cell.ghost;
     const content = side ? drawStone(side, cell.token, edition) : drawFreeToken(cell.token, edition);
     return svg`<g class=${cellClasses(cell, this.playable)} data-cell=${name} role="gridcell" tabindex=${tabindex}
         transform="translate(${drawing.centres[name].join(" ")})"
-        aria-label=${cellWords(cell, edition, this.values[name])}
-        @click=${() => this.#onClick(name)} @contextmenu=${(/** @type {Event} */ event) => this.#onContextMenu(event)}
-        @pointerenter=${() => this.#rest(name)} @focus=${() => this.#onFocus(name)}>
+        aria-label=${this.#isDecoration ? nothing : cellWords(cell, edition, this.values[name])}>
       <polygon class="ground" points=${HEX.cell}/>
       <g class="content">${content}</g>
       ${cell.glow ? svg`<polygon class="mark-glow" points=${HEX.mark}/>` : nothing}

@@ -27,9 +27,12 @@ export const needToMatch = (token) => html`<div class="need">
   <p><span class="small">${t("To match")}</span><br>
     <strong>${needWords(token, preferences.edition)}</strong></p></div>`;
 
-/** @param {string} label @param {string} sign @param {(() => void) | null} action Without one it is disabled. */
+/**
+ * A button that keeps the focus where there is no further step.
+ * @param {string} label @param {string} sign @param {(() => void) | null} action Without one it does nothing.
+ */
 const stepButton = (label, sign, action) => html`<button type="button" class="quiet step" aria-label=${label}
-  ?disabled=${!action} @click=${action}>${sign}</button>`;
+  aria-disabled=${action ? "false" : "true"} @click=${action}>${sign}</button>`;
 
 /**
  * The buttons that lead through a line of moves.

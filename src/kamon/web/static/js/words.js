@@ -46,6 +46,11 @@ const fewLetters = new Intl.NumberFormat(language, { notation: "compact", maximu
 /** @param {number} n */
 export const numberWords = (n) => numbers.format(n);
 
+const percents = new Intl.NumberFormat(language, { style: "percent" });
+
+/** A chance in per cent, which is never quite sure. @param {number} chance From 0 to 1. */
+export const percentWords = (chance) => percents.format(Math.min(0.99, Math.max(0.01, chance)));
+
 /** A large number in a few letters. @param {number} n */
 export const roughNumberWords = (n) => fewLetters.format(n);
 

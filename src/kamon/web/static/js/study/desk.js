@@ -14,6 +14,14 @@ import { emptyStudy, Tree } from "./tree.js";
 /** @typedef {import("../types").TurnView} Turn */
 
 /**
+ * A text that could not be read, or not to its end.
+ * @typedef {object} Misread
+ * @property {string} message
+ * @property {string} detail
+ * @property {[string, string, string] | null} place The bad part, and what stands before and behind it in its line.
+ */
+
+/**
  * What is shown.
  * @typedef {object} Desk
  * @property {Tree} tree
@@ -30,10 +38,12 @@ import { emptyStudy, Tree } from "./tree.js";
  * @property {boolean} changed Since it was saved.
  * @property {string} copied The address that was copied last.
  * @property {string} message An error.
- * @property {string} problem What could not be read in a record.
+ * @property {TabName} tab What is shown beside the board.
+ * @property {Misread | null} misread What could not be read of a pasted text.
  * @property {import("./arranging.js").ArrangingView | null} arranging A position that is arranged by hand.
- * @property {boolean} isPlain Was the page opened without a wish for a position?
  */
+
+/** @typedef {"moves" | "analysis" | "review" | "more"} TabName */
 
 const DEEPEST = 2;
 
@@ -60,9 +70,9 @@ export const desk = {
   changed: false,
   copied: "",
   message: "",
-  problem: "",
+  tab: "analysis",
+  misread: null,
   arranging: null,
-  isPlain: wanted.size === 0,
 };
 
 /** Shows the desk; the page sets it. */
@@ -80,6 +90,12 @@ export const update = () => show();
 /** @param {any} error */
 export function showError(error) {
   desk.message = errorWords(error);
+  update();
+}
+
+/** @param {TabName} tab */
+export function turnTo(tab) {
+  desk.tab = tab;
   update();
 }
 
@@ -153,6 +169,7 @@ export function startReview() {
   const line = desk.tree.line(desk.tree.mainLine);
   if (line !== desk.reviewed) desk.review = null;
   desk.reviewing = [0, 1];
+  desk.tab = "review";
   desk.engine = "idle";
   desk.reviewed = line;
   analyst.ask("review", line);

@@ -1,6 +1,6 @@
 // The solver on the study board: the connection to it, and what it has proven in words.
 import { Socket } from "../server.js";
-import { otherSide, sideWords, t } from "../words.js";
+import { otherSide, percentWords, sideWords, t } from "../words.js";
 
 /** @typedef {import("../types").StudyMessage} Insight */
 /** @typedef {import("../types").MoveValueView} MoveValue */
@@ -48,16 +48,19 @@ export class Analyst {
 // --- Values --------------------------------------------------------------------------------------
 
 /** @param {MoveValue} move */
-export function valueWords({ value, distance }) {
-  if (!value) return t("not proven yet");
+export function valueWords({ value, distance, estimate }) {
+  if (!value) return estimate === null ? t("not proven yet") : t("estimated {n}%", { n: percent(estimate) });
   if (value === "draw") return t("draws");
   if (distance === null) return value === "win" ? t("wins") : t("loses");
   return value === "win" ? t("wins in {n}", { n: distance }) : t("loses in {n}", { n: distance });
 }
 
+/** @param {number} chance */
+const percent = (chance) => Math.min(99, Math.max(1, Math.round(100 * chance)));
+
 /** @param {MoveValue} move */
-function valueSign({ value, distance }) {
-  if (!value) return "?";
+function valueSign({ value, distance, estimate }) {
+  if (!value) return estimate === null ? "?" : `${percent(estimate)}%`;
   if (value === "draw") return "=";
   return (value === "win" ? "+" : "−") + (distance ?? "");
 }
@@ -89,9 +92,19 @@ export function marksOf(insight) {
   return Object.fromEntries(insight.moves.map((move) => [move.move, mark(move)]));
 }
 
+/** Say which move looks best as long as nothing is proven. @param {MoveValue[]} moves */
+function likelyWords(moves) {
+  const [best] = [...moves].sort((one, other) => (other.estimate ?? -1) - (one.estimate ?? -1));
+  if (!best || best.estimate === null) return t("Not proven yet.");
+  return t("Not proven yet. {move} looks best: {chance} to win.", {
+    move: best.move,
+    chance: percentWords(best.estimate),
+  });
+}
+
 /** @param {Insight} insight @param {import("../page").Side} turn */
 export function verdictWords({ value, moves }, turn) {
-  if (!value) return t("Not proven yet.");
+  if (!value) return likelyWords(moves.filter((move) => !move.value));
   if (value === "draw") return t("A draw with best play.");
   const side = sideWords(value === "win" ? turn : otherSide(turn));
   // The length is known once it is known of every move that keeps the value.

@@ -2,10 +2,10 @@
 import { ALL_TOKENS, inRows, shuffled } from "../cells.js";
 import { ask, Latest, request, ServerError } from "../server.js";
 import { announce, preferences } from "../shell.js";
-import { defectWords, LEVEL_COUNT, t } from "../words.js";
+import { defectWords, errorWords, LEVEL_COUNT, t } from "../words.js";
 import { analyst, desk, draft, goTo, keepDraft, root, showError, startReview, update, wanted } from "./desk.js";
 import { draftBefore, draftOf } from "./drafts.js";
-import { emptyStudy, Tree } from "./tree.js";
+import { emptyStudy, placeIn, Tree } from "./tree.js";
 
 /** @typedef {import("../types").BranchView} Branch */
 /** @typedef {import("../page").StudyTree} Study */
@@ -40,7 +40,7 @@ async function openKept(id) {
 /** @param {string} id */
 async function openGame(id) {
   const record = await request(`/api/games/${encodeURIComponent(id)}/record`);
-  open(await ask("/api/studies/read", { text: await record.text() }));
+  open(await ask("/api/studies/read", { text: await record.text() }), true);
   if (wanted.has("review")) startReview();
 }
 
@@ -75,21 +75,55 @@ export function goBack() {
   if (before) openNew(before);
 }
 
-/** @param {string} text @returns {Promise<boolean>} Has it been opened? */
-export function read(text) {
-  const isTooLong = text.length > LONGEST_TEXT;
-  return readings.show(
-    isTooLong ? Promise.reject(new ServerError({ code: "too-large" })) : ask("/api/studies/read", { text }),
-    (found) => {
-      desk.problem = found.problem ? t("Read as far as an error: {what}", { what: defectWords(found.problem) }) : "";
-      openNew(found);
-    },
-    showError,
-  );
+/** Longer lists of what is wrong help nobody, in characters. */
+const LONGEST_DETAIL = 140;
+
+/** @param {string} text @param {import("../server.js").Trouble} trouble @param {string} message */
+function misread(text, trouble, message) {
+  const detail = defectWords(trouble);
+  desk.misread = {
+    message,
+    detail: detail.length > LONGEST_DETAIL ? `${detail.slice(0, LONGEST_DETAIL)}…` : detail,
+    place: trouble.column ? placeIn(text, trouble.line ?? 1, trouble.column) : null,
+  };
+}
+
+/** Read what somebody has pasted, and say beside it what cannot be read. @param {string} text */
+export async function readPasted(text) {
+  /** @param {import("../server.js").Trouble} trouble */
+  const onError = (trouble) => {
+    misread(text, trouble, errorWords({ ...trouble, defects: [] }));
+    update();
+  };
+  desk.misread = null;
+  const found = await read(text, onError);
+  if (!found) return;
+  if (found.problem) misread(text, found.problem, t("Only the part before this error was opened:"));
+  else desk.tab = "moves";
+  update();
 }
 
 export function shuffleBoard() {
   if (desk.board) read(inRows(shuffled(desk.board.tokens)));
+}
+
+/**
+ * Open a text. @param {string} text @param {(error: any) => void} [onError]
+ * @returns {Promise<any>} What was read, if it has been opened.
+ */
+async function read(text, onError = showError) {
+  /** @type {any} */
+  let opened = null;
+  const isTooLong = text.length > LONGEST_TEXT;
+  await readings.show(
+    isTooLong ? Promise.reject(new ServerError({ code: "too-large" })) : ask("/api/studies/read", { text }),
+    (found) => {
+      opened = found;
+      openNew(found);
+    },
+    onError,
+  );
+  return opened;
 }
 
 // --- Arranging -----------------------------------------------------------------------------------

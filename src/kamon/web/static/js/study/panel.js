@@ -11,7 +11,7 @@ import {
   stepButtons,
 } from "../parts.js";
 import { preferences } from "../shell.js";
-import { boardWords, roughNumberWords, t } from "../words.js";
+import { boardWords, percentWords, roughNumberWords, t } from "../words.js";
 import {
   cut,
   goTo,
@@ -26,49 +26,113 @@ import {
   stopEngine,
   stopReview,
   thinkDeeper,
+  turnTo,
   useEngine,
   writeReview,
 } from "./desk.js";
 import { draftBefore } from "./drafts.js";
 import { bestMoves, valueWords, verdictWords } from "./engine.js";
-import { arrange, goBack, keep, playOn, read, saveRecord, shuffleBoard } from "./files.js";
-import { reviewPanel, sideAt } from "./review.js";
+import { arrange, goBack, keep, playOn, readPasted, saveRecord, shuffleBoard } from "./files.js";
+import { reviewPanel, shortWords, sideAt } from "./review.js";
 import { glyphSign, numberSign } from "./tree.js";
 
 /** @typedef {import("../types").BranchView} Branch */
 /** @typedef {import("./desk.js").Desk} Desk */
 
+// --- Under the board -----------------------------------------------------------------------------
+
+/** The steps, whose turn it is, and what is known of this moment: always in view. @param {Desk} desk */
+export function bar(desk) {
+  const { board, tree } = desk;
+  const { path } = tree;
+  const next = tree.children()[0];
+  const steps = {
+    first: path.length ? () => goTo([]) : null,
+    back: path.length ? () => goTo(path.slice(0, -1)) : null,
+    forward: next ? () => goTo([...path, next]) : null,
+    last: next ? () => goTo(tree.onward()) : null,
+  };
+  return html`<div class="bar">
+      <div class="steps">${stepButtons(steps, t("Last position"))}</div>
+      <p class="status">${tree.study.title || boardWords(board)}</p></div>
+    ${moment(desk)}`;
+}
+
+/** @param {Desk} desk */
+function moment({ board, tree, insight, review, reviewed }) {
+  const isReviewed = review && tree.path.length && !tree.isVariation && tree.line(tree.mainLine) === reviewed;
+  const turn = isReviewed ? review.turns[tree.path.length - 1] : null;
+  if (turn) return html`<p class="moment ${turn.lost ? "lost" : ""}">${shortWords(turn)}</p>`;
+  if (insight && board.turn) return html`<p class="moment verdict">${verdictWords(insight, board.turn)}</p>`;
+  return html`<p class="moment">${tree.study.title ? boardWords(board) : nothing}</p>`;
+}
+
+// --- Beside the board ----------------------------------------------------------------------------
+
 /** @param {Desk} desk */
 export function panel(desk) {
-  const { board, tree } = desk;
-  const words = boardWords(board);
-  const playOnFromHere = () => playOn(tree.path, sideAt(tree.path.length));
-  return html`<aside class="panel">
-    <p class="status">${tree.study.title || words}</p>${tree.study.title ? html`<p class="note">${words}</p>` : nothing}
-    ${errorLine(desk.problem)}
+  const { board, tab } = desk;
+  return html`<aside class="panel" data-tab=${tab}>
     ${errorLine(desk.message)}
-    ${board.need && !board.outcome ? needToMatch(board.need) : nothing}
-    ${board.outcome ? nothing : enginePanel(desk)}
-    ${movesPanel(desk)}
-    ${
-      tree.isFromEmptyBoard && !board.outcome
-        ? html`<div class="row">${button(t("Play on against the computer from here"), playOnFromHere)}</div>`
-        : nothing
-    }
-    ${tree.study.children.length ? reviewSection(desk) : nothing}
-    ${sharePanel(desk)}
-    ${openPanel(desk)}
+    <div class="need-place">${whatToMatch(board)}</div>
+    ${tabs(tab)}
+    <div class="tree">${lineOfMoves([], desk.tree)}</div>
+    <div role="tabpanel" id="tab-panel" aria-labelledby="tab-${tab}">${PANELS[tab](desk)}</div>
   </aside>`;
+}
+
+/** @param {import("../types").BoardView} board */
+function whatToMatch({ need, outcome }) {
+  if (outcome)
+    return html`<div class="need"><p>${t("The game is over here. Step back to see what could be played.")}</p></div>`;
+  if (need) return needToMatch(need);
+  return html`<div class="need"><p>${t("Black begins on an edge space, but not on a corner.")}</p></div>`;
+}
+
+/** @typedef {import("./desk.js").TabName} TabName */
+/** @type {Record<TabName, (desk: Desk) => unknown>} */
+const PANELS = {
+  moves: movesPanel,
+  analysis: enginePanel,
+  review: reviewSection,
+  more: (desk) => html`${sharePanel(desk)}${openPanel(desk)}`,
+};
+const TABS = /** @type {TabName[]} */ (Object.keys(PANELS));
+
+/** @param {TabName} open */
+function tabs(open) {
+  /** @type {Record<TabName, string>} */
+  const labels = { moves: t("Moves"), analysis: t("Analysis"), review: t("Review"), more: t("More") };
+  return html`<div class="tabs" role="tablist" @keydown=${onTabKey}>${TABS.map(
+    (tab) => html`<button type="button" role="tab" id="tab-${tab}" aria-controls="tab-panel"
+      aria-selected=${String(tab === open)} tabindex=${tab === open ? 0 : -1}
+      @click=${() => turnTo(tab)}>${labels[tab]}</button>`,
+  )}</div>`;
+}
+
+/** @type {Record<string, number>} */
+const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
+
+/** Arrows lead from tab to tab. @param {KeyboardEvent} event */
+function onTabKey(event) {
+  const step = STEPS[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const at = TABS.findIndex((tab) => `tab-${tab}` === /** @type {Element} */ (event.target).id);
+  const next = TABS[(at + step + TABS.length) % TABS.length];
+  turnTo(next);
+  document.getElementById(`tab-${next}`)?.focus();
 }
 
 // --- The solver ----------------------------------------------------------------------------------
 
 /** @param {Desk} desk */
 function enginePanel(desk) {
+  if (desk.board.outcome) return html`<p class="note">${boardWords(desk.board)}</p>`;
   return html`<section class="engine" aria-label=${t("Computer analysis")}>
     <div class="row">${checkbox(t("Computer analysis"), preferences.engine, useEngine)}
     ${engineState(desk)}</div>
-    ${desk.insight ? values(desk.insight, desk) : nothing}</section>`;
+    ${desk.insight ? values(desk.insight) : nothing}</section>`;
 }
 
 /** @param {Desk} desk */
@@ -83,43 +147,42 @@ function engineState({ engine, insight, reviewing }) {
   return canThink ? button(t("Think deeper"), thinkDeeper) : nothing;
 }
 
-/** @param {import("../types").StudyMessage} insight @param {Desk} desk */
-function values(insight, { board }) {
+/** @param {import("../types").StudyMessage} insight */
+function values(insight) {
   const best = bestMoves(insight);
-  const estimate = (/** @type {number} */ chance) =>
-    html` <small>${t("estimated {n}%", { n: Math.round(100 * chance) })}</small>`;
+  const known = (/** @type {import("../types").MoveValueView} */ move) =>
+    move.value || move.estimate === null
+      ? html`<span>${valueWords(move)}</span>`
+      : html`<span class="chance">${percentWords(move.estimate)}</span>`;
   const item = (/** @type {import("../types").MoveValueView} */ move) => html`<li><button type="button"
     class="value-move ${move.value ?? "open"} ${best.includes(move.move) ? "best" : ""}"
     @click=${() => play(move.move)}>
-    <strong>${move.move}</strong> <span>${valueWords(move)}${
-      !move.value && move.estimate !== null ? estimate(move.estimate) : nothing
-    }</span></button></li>`;
-  return html`<p class="verdict">${board.turn ? verdictWords(insight, board.turn) : nothing}</p>
-    <ul class="values">${insight.moves.map(item)}</ul>
+    <strong>${move.move}</strong> ${known(move)}</button></li>`;
+  const note = insight.moves.some((move) => move.distance !== null)
+    ? t("The numbers say how many stones both players still place until the end.")
+    : t("The percentages say how often this move wins in random games.");
+  return html`<ul class="values">${insight.moves.map(item)}</ul>
     ${insight.pv.length ? button(t("Show the line that proves it"), () => showProof(insight.pv)) : nothing}
-    <p class="small">${t("The numbers say how many stones both players still place until the end.")}</p>`;
+    <p class="small">${note}</p>`;
 }
 
 // --- The moves -----------------------------------------------------------------------------------
 
 /** @param {Desk} desk */
-function movesPanel({ tree }) {
-  const { path } = tree;
-  const next = tree.children()[0];
-  const steps = {
-    first: path.length ? () => goTo([]) : null,
-    back: path.length ? () => goTo(path.slice(0, -1)) : null,
-    forward: next ? () => goTo([...path, next]) : null,
-    last: next ? () => goTo(tree.onward()) : null,
-  };
+function movesPanel({ tree, board }) {
   const comment = (tree.here ?? tree.study).comment;
-  return html`<section class="moves" aria-label=${t("Moves")}><div class="row">
-      ${stepButtons(steps, t("Last position"))}
-      ${tree.isVariation ? button(t("Make it the main line"), promote) : nothing}
-      ${tree.here ? button(t("Delete from here"), cut) : nothing}</div>
-    <div class="tree">${lineOfMoves([], tree)}</div>
+  const playOnFromHere = () => playOn(tree.path, sideAt(tree.path.length));
+  return html`<section class="moves" aria-label=${t("Moves")}>
     <label>${t("Comment")} <textarea rows="2" maxlength="2000" .value=${comment}
-      @input=${(/** @type {Event} */ event) => setComment(inputValue(event))}></textarea></label></section>`;
+      @input=${(/** @type {Event} */ event) => setComment(inputValue(event))}></textarea></label>
+    <div class="row">
+      ${tree.isVariation ? button(t("Make it the main line"), promote) : nothing}
+      ${tree.here ? button(t("Delete from here"), cut) : nothing}
+      ${
+        tree.isFromEmptyBoard && !board.outcome
+          ? button(t("Play on against the computer from here"), playOnFromHere)
+          : nothing
+      }</div></section>`;
 }
 
 /**
@@ -157,9 +220,12 @@ function moveInTree(path, tree) {
 /** @param {Desk} desk */
 function reviewSection({ tree, review, reviewing, reviewed }) {
   const progress = reviewing ? reviewProgress(reviewing) : nothing;
-  if (reviewing && !review) return html`<section class="review"><h2>${t("Review")}</h2>${progress}</section>`;
+  if (!tree.study.children.length)
+    return html`<p class="note">${t("Play some moves first. Then the computer can look for mistakes in them.")}</p>`;
+  if (reviewing && !review) return html`<section class="review" aria-label=${t("Review")}>${progress}</section>`;
   if (!review || tree.line(tree.mainLine) !== reviewed)
-    return html`<div class="row">${button(t("Review this game"), startReview, "primary")}</div>`;
+    return html`<p class="note">${t("The computer goes through the moves and looks for mistakes.")}</p>
+      <div class="row">${button(t("Review this game"), startReview, "primary")}</div>`;
   const actions = {
     go: (/** @type {number} */ ply) => goTo(tree.mainLine.slice(0, ply)),
     tryOut: showBetterLine,
@@ -167,16 +233,17 @@ function reviewSection({ tree, review, reviewing, reviewed }) {
       ? (/** @type {import("../types").TurnView} */ turn) => playOn(tree.mainLine.slice(0, turn.ply), sideAt(turn.ply))
       : null,
   };
-  return html`<section class="review"><h2>${t("Review")}</h2>${progress}
+  const more = review.done ? nothing : button(t("Prove more"), startReview);
+  return html`<section class="review" aria-label=${t("Review")}>
+    ${reviewing ? progress : html`<div class="row">${more}</div>`}
     ${reviewPanel(review, tree.path.length, actions)}
-    <div class="row">${!reviewing && !review.done ? button(t("Prove more"), startReview) : nothing}
-    ${button(t("Add the review to the game"), () => writeReview(review))}</div></section>`;
+    <div class="row">${button(t("Add the review to the game"), () => writeReview(review))}</div></section>`;
 }
 
 /** @param {[number, number]} reviewing */
-const reviewProgress = ([done, all]) => html`<p role="status" class="small">
-  ${t("The computer is going through the game…")} <progress max=${all} value=${done}></progress>
-  ${button(t("Stop"), stopReview)}</p>`;
+const reviewProgress = ([done, all]) => html`<div role="status" class="row small">
+  <span>${t("The computer is going through the game…")}</span> <progress max=${all} value=${done}></progress>
+  ${button(t("Stop"), stopReview)}</div>`;
 
 // --- Ways out and in -----------------------------------------------------------------------------
 
@@ -185,7 +252,7 @@ function sharePanel({ tree, kept, mine, changed, copied }) {
   const line = encodeURIComponent(tree.line());
   const address = kept ? `${location.origin}/study/${kept}` : `${location.origin}/study?line=${line}`;
   const field = { address, label: t("Link"), copied: copied === address };
-  return html`<details class="share"><summary>${t("Save and share")}</summary>
+  return html`<section class="share"><h2>${t("Save and share")}</h2>
     <label>${t("Title")} <input type="text" maxlength="80" .value=${tree.study.title}
       @input=${(/** @type {Event} */ event) => setTitle(inputValue(event))}></label>
     <div class="row">${button(keepLabel(kept, mine), keep, "primary")}${
@@ -193,7 +260,7 @@ function sharePanel({ tree, kept, mine, changed, copied }) {
     }</div>
     ${addressField(field, (done) => setCopied(done ? address : ""))}
     <p class="row">${button(t("Save as PGN"), saveRecord)}
-      ${pictureLinks(line, encodeURIComponent(tree.line(tree.onward())))}</p></details>`;
+      ${pictureLinks(line, encodeURIComponent(tree.line(tree.onward())))}</p></section>`;
 }
 
 /** @param {string} kept @param {boolean} mine */
@@ -213,14 +280,23 @@ function pictureLinks(line, whole) {
 }
 
 /** @param {Desk} desk */
-function openPanel({ tree, kept, isPlain }) {
+function openPanel({ misread }) {
   const pasted = () => /** @type {HTMLTextAreaElement} */ (document.getElementById("pasted")).value;
-  return html`<details class="open" ?open=${!tree.study.children.length && isPlain && !kept}>
-    <summary>${t("Open another position")}</summary>
+  return html`<section class="open"><h2>${t("Open another position")}</h2>
     <label>${t("A game (PGN), a position or a board")}
-      <textarea id="pasted" rows="3" spellcheck="false"></textarea></label>
-    <div class="row">${button(t("Open"), () => read(pasted()), "primary")}
+      <textarea id="pasted" rows="3" spellcheck="false" aria-invalid=${misread ? "true" : nothing}
+        aria-describedby=${misread ? "misread" : nothing}></textarea></label>
+    ${misread ? misreadLines(misread) : nothing}
+    <div class="row">${button(t("Open"), () => readPasted(pasted()), "primary")}
       ${draftBefore() ? button(t("Back to the previous study"), goBack, "") : nothing}
       ${button(t("A shuffled board"), shuffleBoard, "")}
-      ${button(t("Arrange by hand"), arrange, "")}</div></details>`;
+      ${button(t("Arrange by hand"), arrange, "")}</div></section>`;
+}
+
+/** @param {import("./desk.js").Misread} misread */
+function misreadLines({ message, detail, place }) {
+  const [before, bad, behind] = place ?? [];
+  return html`<div class="misread" id="misread" role="alert"><p class="error">${message}</p>
+    ${place ? html`<p class="place">${before}<mark>${bad}</mark>${behind}</p>` : nothing}
+    ${detail ? html`<p class="small">${detail}</p>` : nothing}</div>`;
 }

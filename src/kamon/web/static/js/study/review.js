@@ -133,6 +133,13 @@ function standingWords(turn) {
   return turn.shortened ? `${value}; ${t("ends the game {n} stones sooner", { n: turn.shortened })}` : value;
 }
 
+/** Say in a line what a move was worth. @param {Turn} turn */
+export function shortWords(turn) {
+  if (turn.lost) return damageWords(turn);
+  const words = turn.doubtful ? t("looks doubtful") : standingWords(turn);
+  return `${numberSign(turn.ply, true)}${turn.move}${words ? `: ${words}` : ""}`;
+}
+
 /** Say what the review found out about a move. @param {Turn} turn */
 export function turnWords(turn) {
   if (turn.lost) return `${damageWords(turn)} ${remedyWords(turn)}`;
@@ -202,8 +209,9 @@ export function reviewPanel(review, here, actions) {
   const moments = review.moments.map((ply) => momentItem(review, turnAt(review, ply), actions));
   const n = review.turns.filter((turn) => !turn.after || !turn.before).length;
   return html`<p class="story">${storyWords(review)}</p>
+    ${graph(review, here, actions.go)}
     ${moments.length ? html`<ol class="turning-points">${moments}</ol>` : nothing}
-    ${graph(review, here, actions.go)}${standings(review, actions.go)}
+    ${standings(review, actions.go)}
     <ul class="plain">${accuracy("black", review.accuracy.black)}${accuracy("white", review.accuracy.white)}</ul>
     ${n ? html`<p class="small">${unprovenWords(n)}</p>` : nothing}`;
 }

@@ -115,6 +115,26 @@ export class Tree {
   }
 }
 
+/** So many characters of a line are shown before and behind a bad part. */
+const CONTEXT = 24;
+const WORD = /^\S+/u;
+
+/**
+ * Cut a line into what is bad, what stands before it, and what follows.
+ * @param {string} text @param {number} line @param {number} column Both count from one.
+ * @returns {[string, string, string]}
+ */
+export function placeIn(text, line, column) {
+  const words = text.split("\n")[line - 1] ?? "";
+  const rest = words.slice(column - 1);
+  const [bad] = WORD.exec(rest) ?? [rest.slice(0, 1)];
+  return [
+    words.slice(Math.max(0, column - 1 - CONTEXT), column - 1),
+    bad,
+    rest.slice(bad.length, bad.length + CONTEXT),
+  ];
+}
+
 /** Numeric glyphs as PGN has them. */
 const MISTAKE = 2;
 const BLUNDER = 4;
