@@ -127,21 +127,36 @@ class Database:
         try:
             # What a failed statement held must not reach the log: it may be a hash of a secret.
             self.engine: Engine = create_engine(url, hide_parameters=True)
-        except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        except ModuleNotFoundError as error:
             raise DatabaseError(
-                f"{url!r} is no database that can be opened: expected an address such as "
+                f"{shown(url)} needs a driver that is not installed: {error.name}"
+            ) from error
+        except (ArgumentError, NoSuchModuleError) as error:
+            raise DatabaseError(
+                f"{shown(url)} is no database that can be opened: expected an address such as "
                 "sqlite:////home/me/kamon.sqlite"
             ) from error
+        self._refuse_what_is_no_file()
         self._lock: sqlite3.Connection | None = None
         if self.engine.dialect.name == "sqlite":
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_transaction)
 
+    def _refuse_what_is_no_file(self) -> None:
+        """Refuse an embedded database without a plain file: it could be neither kept nor locked."""
+        name = self.engine.url.database
+        plain = name not in (None, "", ":memory:") and not str(name).startswith("file:")
+        if self.engine.dialect.name == "sqlite" and not plain:
+            raise DatabaseError(
+                f"{shown(self.url)} names no file: expected an address such as "
+                "sqlite:////home/me/kamon.sqlite"
+            )
+
     # --- Opening ---
 
     def open(self) -> None:
         """Take hold of the database, look whether it is sound, and bring it up to date."""
-        path = self._file()
+        path = self.file()
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._hold(path)
@@ -231,6 +246,8 @@ class Database:
 
     def copy_to(self, path: Path) -> None:
         """Write a whole copy of a SQLite database while it is in use."""
+        # As private as the database itself: it holds the same hashes and the same key.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         source = self.engine.raw_connection()
         try:
             target = sqlite3.connect(path)
@@ -245,11 +262,20 @@ class Database:
         """The database as a message may name it: without a password."""
         return self.engine.url.render_as_string(hide_password=True)
 
-    def _file(self) -> Path | None:
-        name = make_url(self.url).database
-        embedded = self.engine.dialect.name == "sqlite" and name not in (None, "", ":memory:")
+    def file(self) -> Path | None:
+        """Return the file of an embedded database."""
+        if self.engine.dialect.name != "sqlite":
+            return None
         # Resolved, because the lock beside it must be the same under every name of the file.
-        return Path(str(name)).resolve() if embedded else None
+        return Path(str(self.engine.url.database)).resolve()
+
+
+def shown(url: str) -> str:
+    """Return an address as a message may show it: without a password."""
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return repr(url)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:

@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -64,7 +64,7 @@ class Visitor:
 class Secrets:
     """Makes secrets and knows its own. ``unsigned`` are hashes from before they were signed."""
 
-    def __init__(self, key: bytes, unsigned: Container[str] = frozenset()) -> None:
+    def __init__(self, key: bytes, unsigned: frozenset[str] = frozenset()) -> None:
         self._key = key
         self._unsigned = unsigned
 
@@ -86,23 +86,34 @@ class Secrets:
         digest = hmac.digest(self._key, random.encode(), "sha256")[:_SIGNATURE_BYTES]
         return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
-    def visitor(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> Visitor:
-        """Find out who asks."""
+    def visitor(
+        self, headers: Mapping[str, str], cookies: Mapping[str, str], *, secure: bool = False
+    ) -> Visitor:
+        """Find out who asks; ``secure`` tells that they have come over TLS."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme:
             if scheme.lower() != "bearer" or not self.knows(token.strip()):
                 raise ApiError("bad-secret")
             return Visitor(hashed(token.strip()), by_cookie=False)
-        secret = self.cookie(cookies)
+        secret = self.cookie(cookies, secure=secure)
         return Visitor(None if secret is None else hashed(secret), by_cookie=True)
 
-    def cookie(self, cookies: Mapping[str, str]) -> str | None:
-        """Return the secret in somebody's cookies, if it is one of ours."""
-        for name in (SECURE_COOKIE, COOKIE):
-            secret = cookies.get(name, "")
-            if self.knows(secret):
-                return secret
+    def cookie(self, cookies: Mapping[str, str], *, secure: bool = False) -> str | None:
+        """Return the secret in somebody's cookies, if it is one of ours.
+
+        Over TLS a cookie of the plain name may have been planted by a neighbouring site, with a
+        secret that this site knows. Only those from before secrets were signed are taken.
+        """
+        protected, plain = cookies.get(SECURE_COOKIE, ""), cookies.get(COOKIE, "")
+        if self.knows(protected):
+            return protected
+        if self.knows(plain) and (not secure or len(plain) == _RANDOM_LENGTH):
+            return plain
         return None
+
+    def forget(self, holder: str) -> None:
+        """Take no unsigned secret with this hash any more."""
+        self._unsigned = self._unsigned - {holder}
 
 
 def require_origin(visitor: Visitor, headers: Mapping[str, str], allowed: Iterable[str]) -> None:

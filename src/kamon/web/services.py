@@ -57,7 +57,8 @@ class Services:
 
     def visitor(self, connection: HTTPConnection, *, changes: bool) -> Visitor:
         """Find out who asks, and refuse changes that do not come from our own page."""
-        found = self.secrets.visitor(connection.headers, connection.cookies)
+        secure = self.is_secure(connection)
+        found = self.secrets.visitor(connection.headers, connection.cookies, secure=secure)
         if changes:
             identity.require_origin(found, connection.headers, self.origins(connection))
         return found

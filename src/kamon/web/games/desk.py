@@ -19,7 +19,7 @@ from kamon.layout import SEED_LIMIT, Layout
 from kamon.position import Side
 from kamon.web.errors import ApiError, storage_failed
 from kamon.web.games import rooms, store
-from kamon.web.games.commits import Commits, Part
+from kamon.web.games.commits import BATCH_LIMIT, Commits, Part
 from kamon.web.games.flags import Flags
 from kamon.web.games.presence import Presence
 from kamon.web.games.rooms import Command, Event, Room
@@ -60,13 +60,12 @@ class Desk:
         ``away`` is for how long the server was down: that time is given back to the players.
         """
         flags = await asyncio.to_thread(self.games.flags)
-        self.flags.put_all((due + away, game) for due, game in flags)
-        tasks = [
-            self._health.watch("commits", asyncio.create_task(self.commits.run())),
-            self._health.watch("flags", asyncio.create_task(self._watch_flags())),
-        ]
+        tasks = [self._health.watch("commits", asyncio.create_task(self.commits.run()))]
         if away:
-            tasks.append(asyncio.create_task(self._resume([game for _, game in flags], away)))
+            # Before anybody is served: until then a clock shows the time of the downtime as used.
+            await self._resume([game for _, game in flags], away)
+        self.flags.put_all((due, game) for due, game in flags if not away)
+        tasks.append(self._health.watch("flags", asyncio.create_task(self._watch_flags())))
         try:
             yield self
         finally:
@@ -215,12 +214,16 @@ class Desk:
 
     async def _resume(self, games: Sequence[str], away: int) -> None:
         """Write down for every game with a running clock for how long the server was away."""
-        for game in games:
+
+        async def resume(game: str) -> None:
             try:
                 await self.submit(game, Command("resume", data={"away": away}))
             except Exception as error:  # noqa: BLE001 - the others must get theirs
                 _log.exception("the clock of game %s could not be put right", game)
                 self._health.note(f"game {game}", type(error).__name__)
+
+        for start in range(0, len(games), BATCH_LIMIT):
+            await asyncio.gather(*map(resume, games[start : start + BATCH_LIMIT]))
 
     # --- Seats and clearing ---
 
@@ -256,6 +259,7 @@ class Desk:
             table = self.tables.loaded(game)
             if table is not None:
                 table.holders[:] = [each for each in table.holders if each[1] != holder]
+                self.presence.seats_changed(table)
 
     async def keep_only(self, table: Table, side: Side, holder: str) -> None:
         """Take a seat away from every device but one."""

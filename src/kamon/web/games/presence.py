@@ -24,9 +24,9 @@ class Presence:
         self._told_at: dict[str, float] = {}
         self._told_soon: set[str] = set()
 
-    def watch(self, table: Table, sides: frozenset[Side]) -> Watcher:
+    def watch(self, table: Table, sides: frozenset[Side], holder: str | None = None) -> Watcher:
         """Begin to watch a game. The caller reads the queue until it says None."""
-        watcher = Watcher(sides)
+        watcher = Watcher(sides, holder)
         table.watchers.add(watcher)
         for side in sides:
             self.has_come(table.room.id, side)
@@ -40,6 +40,18 @@ class Presence:
             if not self.present(table, side):
                 self._left[table.room.id, side] = self._now()
         self._tell_everybody(table)
+
+    def seats_changed(self, table: Table) -> None:
+        """Let pages that have lost a seat be mere spectators from now on, and tell everybody."""
+        for watcher in table.watchers:
+            held = {side for side, holder in table.holders if holder == watcher.holder}
+            lost = watcher.sides - held
+            watcher.sides &= held
+            for side in lost:
+                if not self.present(table, side):
+                    self._left[table.room.id, side] = self._now()
+        table.encoded.clear()
+        self.tell(table, table.room, ())
 
     def present(self, table: Table, side: Side) -> bool:
         """Tell whether somebody who plays for a side has the game open."""

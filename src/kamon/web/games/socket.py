@@ -178,7 +178,7 @@ class _Connection:
         desk = self.services.desk
         table = await desk.table(message.game)
         sides = self.visitor.sides(table.holders)
-        watcher = desk.presence.watch(table, sides)
+        watcher = desk.presence.watch(table, sides, self.visitor.holder)
         self.told = message.after
         missed = [event for event in table.events if event.number > message.after]
         await self._tell(table, watcher, table.room, missed)

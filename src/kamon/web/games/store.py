@@ -13,7 +13,14 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from sqlalchemy.exc import SQLAlchemyError
 
 from kamon.position import Side
-from kamon.web.database import Database, events, games, handovers, holders
+from kamon.web.database import (
+    Database,
+    events,
+    games,
+    handovers,
+    holders,
+    unsigned_holders,
+)
 from kamon.web.games.rooms import Event
 
 # A side, and the hashed secret of somebody who may play for it.
@@ -102,9 +109,18 @@ def take_over(connection: Connection, token: str, holder: str, now: int) -> tupl
 
 
 def let_go(connection: Connection, holder: str) -> list[str]:
-    """Take all seats away from a holder; return the games."""
-    gone = delete(holders).where(holders.c.holder == holder).returning(holders.c.game)
-    return list(connection.execute(gone).scalars())
+    """Take all seats away from a holder, and the links to them; return the games."""
+    gone = (
+        delete(holders)
+        .where(holders.c.holder == holder)
+        .returning(holders.c.game, holders.c.side)
+    )
+    seats = connection.execute(gone).all()
+    for game, side in seats:
+        links = (handovers.c.game == game) & (handovers.c.side == side)
+        connection.execute(delete(handovers).where(links))
+    connection.execute(delete(unsigned_holders).where(unsigned_holders.c.holder == holder))
+    return [game for game, _ in seats]
 
 
 def keep_only(connection: Connection, game: str, side: Side, holder: str) -> None:

@@ -30,6 +30,7 @@ class Watcher:
     """One page's queue of what happens to a game; ``sides`` are those that it plays for."""
 
     sides: frozenset[Side]
+    holder: str | None = None
     queue: "asyncio.Queue[News]" = field(default_factory=lambda: asyncio.Queue(QUEUE_LIMIT))
 
 

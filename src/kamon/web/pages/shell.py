@@ -61,7 +61,8 @@ def render(
             "Vary": "Cookie, Accept-Language",
         },
     )
-    secret = services.secrets.cookie(request.cookies) or services.secrets.new()
+    secure = services.is_secure(request)
+    secret = services.secrets.cookie(request.cookies, secure=secure) or services.secrets.new()
     set_secret(request, services, response, secret)
     return response
 
