@@ -219,7 +219,7 @@ def test_axe_finds_no_violation_in_forced_colours(
 
 def show(guest: Guest, regular: Regular, scene: str) -> None:
     """Open a page, and what can be opened on it."""
-    path = PATHS.get(scene) or getattr(regular, scene, f"/{scene}")
+    path = str(PATHS.get(scene) or getattr(regular, scene, f"/{scene}"))
     if scene == "rules":
         # This page has nothing that is filled later.
         guest.page.goto(guest.address + path)

@@ -1,4 +1,4 @@
-"""Every screen: a game is in view as a whole, study shows what it talks about, Tab stops are seen."""
+"""Every screen: a whole game is in view, study shows what it talks about, Tab stops are seen."""
 
 import re
 from pathlib import Path
@@ -53,7 +53,8 @@ STOP = """() => {
     const known = window.stops.has(here);
     window.stops.set(here, seen);
     return here === document.body || known
-        ? null : `${seen ? "" : "UNSEEN "}${here.tagName}.${here.className?.baseVal ?? here.className}`;
+        ? null
+        : `${seen ? "" : "UNSEEN "}${here.tagName}.${here.className?.baseVal ?? here.className}`;
 }"""
 SHIFTS = """
     window.shift = 0;

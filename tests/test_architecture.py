@@ -122,6 +122,7 @@ ORDER = [
     "web.app",
     "web.migrations",
     "cli",
+    "__main__",
 ]
 # Notebooks show a position by asking the value itself, so it must reach for its picture.
 EXCEPTIONS = {("position", "render.svg")}

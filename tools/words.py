@@ -53,7 +53,7 @@ def _words_in_tables() -> Iterator[tuple[str, str]]:
     for edition in EDITIONS.values():
         # Where tokens are lifted the suit is a number, and shown as one.
         suits = () if edition.lifts_tokens else edition.suits.values()
-        for word in (*edition.symbols.values(), *suits):
+        for word in (*edition.symbols.values(), *suits, *edition.edges.values()):
             yield word, f"the {edition.name} edition"
     for strength in STRENGTHS:
         yield strength.name, f"level {strength.level}"

@@ -463,7 +463,7 @@ def test_there_is_a_rematch_after_an_aborted_game_too() -> None:
 
 
 def next_of(play: Play) -> Room:
-    return create("ba9876543210", [next_game(play.room, play.events, "new", play.room.layout, 0)])
+    return create("ba9876543210", [next_game(play.room, "new", play.room.layout, 0)])
 
 
 def test_a_series_of_rematches_has_a_score_that_follows_the_players() -> None:
@@ -757,7 +757,9 @@ class AnyRoom(RuleBasedStateMachine):
         if what == "rematch":
             if not self.over:
                 return "not-over"
-            return "rematched" if self.rematched else None
+            if self.rematched:
+                return "rematched"
+            return None if self.started else "no-opponent"
         if code := self.not_playing():
             return code
         if what == "takeback" and len(self.moves) < (2 if self.turn is side else 1):

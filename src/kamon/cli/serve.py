@@ -1,14 +1,16 @@
 """``kamon serve``: the web page, for this machine or for the world."""
 
 import asyncio
+import ipaddress
 import logging
 import os
 import socket
+import sqlite3
 import threading
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import typer
 
@@ -20,6 +22,7 @@ BACKLOG: Final = 2048
 # Seconds for requests that are under way when the server is told to end.
 GRACE: Final = 3
 MOST_CONNECTIONS: Final = 50_000
+USUAL_PORT: Final = 443
 FILES_OF_OUR_OWN: Final = 100
 
 EXAMPLES = """Examples:
@@ -91,6 +94,7 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
 
     if public_url is not None:
         public_url = _origin(public_url)
+    _check_proxies(trusted_proxy)
     settings = Settings(
         database or default_database(),
         public_url,
@@ -151,7 +155,8 @@ def bind(host: str, port: int) -> socket.socket:
 def _origin(address: str) -> str:
     """Check the address under which people reach us: pages compare it with what browsers send."""
     parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
+    plain = not (parts.path.strip("/") or parts.query or parts.fragment or parts.username)
+    if parts.scheme not in ("http", "https") or not parts.hostname or not plain or not _port(parts):
         raise typer.BadParameter(
             f"{address!r} is not where a server is: expected a scheme and a host without a path, "
             "as https://kamon.example",
@@ -189,6 +194,19 @@ def _most_connections() -> int:
     return max(FILES_OF_OUR_OWN, min(MOST_CONNECTIONS, files - FILES_OF_OUR_OWN))
 
 
+def _check_proxies(trusted_proxy: str | None) -> None:
+    """Refuse what is no address: a slip would put all visitors behind one budget."""
+    for part in _addresses(trusted_proxy) if trusted_proxy is not None else ():
+        try:
+            ipaddress.ip_network(part, strict=False)
+        except ValueError:
+            raise typer.BadParameter(
+                f"{part!r} is no address: expected one or several such as 127.0.0.1, "
+                "separated by commas",
+                param_hint="--trusted-proxy",
+            ) from None
+
+
 def _addresses(trusted_proxy: str | None) -> frozenset[str]:
     return frozenset(part.strip() for part in (trusted_proxy or "").split(","))
 
@@ -209,17 +227,31 @@ def _shorten(record: logging.LogRecord) -> bool:
     return True
 
 
+def _port(parts: SplitResult) -> int | None:
+    """Return the port of an address, or the usual one; None for a number that is no port."""
+    try:
+        return parts.port or USUAL_PORT
+    except ValueError:
+        return None
+
+
 def _copy(database: str, target: Path) -> None:
     """Copy an embedded database whole, whether or not a server is using it."""
-    from kamon.web.database import Database  # noqa: PLC0415 - see above
+    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415 - see above
 
-    if not database.startswith("sqlite:///"):
-        raise typer.BadParameter("only an embedded database is copied so; use your server's tools")
-    if target.exists():
-        raise typer.BadParameter(f"{target} is there already")
-    if not Path(database.removeprefix("sqlite:///")).exists():
-        raise typer.BadParameter(f"there is no database at {database}")
-    source = Database(database)
-    source.copy_to(target)
+    from kamon.web.database import Database, DatabaseError  # noqa: PLC0415
+
+    try:
+        source = Database(database)
+        file = source.file()
+        if file is None:
+            raise typer.BadParameter("only an embedded database is copied so; use its own tools")
+        if not file.exists():
+            raise typer.BadParameter(f"there is no database at {database}")
+        source.copy_to(target)
+    except FileExistsError:
+        raise typer.BadParameter(f"{target} is there already") from None
+    except (DatabaseError, sqlite3.Error, SQLAlchemyError, OSError) as error:
+        raise typer.BadParameter(f"{database} cannot be copied to {target}: {error}") from None
     source.close()
     typer.echo(f"copied to {target}")

@@ -61,6 +61,7 @@ ERRORS: Final[dict[str, ErrorKind]] = {
     "no-clock": ErrorKind(409, "You can claim the win only in a game with a clock."),
     "cannot-claim": ErrorKind(409, "Your opponent has not been away for two minutes."),
     "no-offer": ErrorKind(409, "This offer is no longer open."),
+    "no-opponent": ErrorKind(409, "Nobody has joined this game."),
     "no-draw": ErrorKind(409, "The computer plays on."),
     "offered-already": ErrorKind(409, "You have offered that already."),
     "nothing-to-take-back": ErrorKind(409, "You have no move to take back."),

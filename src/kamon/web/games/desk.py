@@ -113,7 +113,7 @@ class Desk:
             return table.room, ()
         parts = [self._part(table, room, events, holders)]
         if room.next_id is not None and before.next_id is None:
-            parts.append(self._open_next(table, room, command))
+            parts.append(self._open_next(table, room, events[-1]))
         table.pending = room
         return await asyncio.shield(self.commits.add(*parts))
 
@@ -129,14 +129,12 @@ class Desk:
         self.tables.add(table)
         return self._part(table, room, (first,), holders)
 
-    def _open_next(self, table: Table, room: Room, command: Command) -> Part:
-        """Set the next game up, to be written together with the command that agrees to it."""
+    def _open_next(self, table: Table, room: Room, agreed: Event) -> Part:
+        """Set the next game up, to be written together with the event that agrees to it."""
         fresh = Layout.shuffled(secrets.randbelow(SEED_LIMIT))
-        board = command.data.get("board")
-        first = rooms.next_game(room, table.events, board, fresh, self.now())
+        first = rooms.next_game(room, agreed.data["board"], fresh, self.now())
         holders = [(side.other, holder) for side, holder in table.holders]
-        assert room.next_id is not None  # noqa: S101 - the caller has looked
-        return self._open(room.next_id, first, holders)
+        return self._open(agreed.data["game"], first, holders)
 
     @staticmethod
     async def _settled(table: Table) -> None:
@@ -268,6 +266,7 @@ class Desk:
         table.holders[:] = [
             each for each in table.holders if each == (side, holder) or each[0] is not side
         ]
+        self.presence.seats_changed(table)
 
     async def clear(self, before: int, statuses: Sequence[str]) -> None:
         """Remove games that have not changed since a moment, unless somebody looks at them now."""

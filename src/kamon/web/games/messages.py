@@ -1,16 +1,17 @@
 """What may be asked of games and what is answered, over HTTP and over the socket."""
 
-from typing import Annotated, Literal, NotRequired
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NotRequired, cast
 
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
 from kamon.engine.strengths import STRONGEST
 from kamon.web.engine.insights import InsightView, ReviewView
-from kamon.web.games.rooms import CLIENT_COMMANDS, Offer
-from kamon.web.games.views import EventView, RoomView, SummaryView
+from kamon.web.games.rooms import CLIENT_COMMANDS, Event, Offer
+from kamon.web.games.views import RoomView, ScoreView, SeatView, SummaryView
 from kamon.web.ids import PublicId
-from kamon.web.schemas import DefectView, Line, Strict
+from kamon.web.schemas import DefectView, Line, SideName, Strict
 
 Name = Annotated[str, StringConstraints(max_length=40, strip_whitespace=True)]
 CommandId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
@@ -105,6 +106,47 @@ class Stop(Strict):
 
 
 SocketMessage = Annotated[Watch | Do | Analyse | Stop | Ping, Field(discriminator="type")]
+
+# --- Events ---------------------------------------------------------------------------------
+
+
+class EventView(TypedDict):
+    """Something that happened; which of the other fields there are depends on ``kind``."""
+
+    number: int
+    at: int
+    kind: str
+    layout: NotRequired[str]
+    control: NotRequired[str]
+    ladder: NotRequired[int]
+    black: NotRequired[SeatView]
+    white: NotRequired[SeatView]
+    shared: NotRequired[bool]
+    listed: NotRequired[bool]
+    opening: NotRequired[list[str]]
+    score: NotRequired[ScoreView]
+    side: NotRequired[SideName]
+    name: NotRequired[str]
+    cell: NotRequired[str]
+    ply: NotRequired[int]
+    what: NotRequired[Offer]
+    board: NotRequired[Literal["same", "new"]]
+    winner: NotRequired[SideName | None]
+    by: NotRequired[str]
+    game: NotRequired[str]
+    away: NotRequired[int]
+
+
+def event_view(event: Event) -> EventView:
+    """Tell one event."""
+    told: dict[str, Any] = {"number": event.number, "at": event.at, "kind": event.kind}
+    return cast(EventView, {**told, **event.data})
+
+
+def events_view(events: Sequence[Event]) -> list[EventView]:
+    """Tell several events."""
+    return [event_view(event) for event in events]
+
 
 # --- Answered over HTTP ---------------------------------------------------------------------
 

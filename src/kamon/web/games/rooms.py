@@ -121,6 +121,8 @@ class Room:
     offers: dict[str, Side] = field(default_factory=dict)
     # How often each side has offered each thing since the last move.
     offered: dict[tuple[str, Side], int] = field(default_factory=dict)
+    # On which board the rematch that is offered would be.
+    offered_board: str = "new"
     result: Result | None = None
     aborted: bool = False
     next_id: str | None = None
@@ -286,8 +288,8 @@ def _decide_offer(room: Room, command: Command, _: int) -> Facts:
     else:
         _playing(room)
     other = room.seat(side.other)
-    # Offering what the other side has offered accepts it.
-    accepts = room.offers.get(what) is side.other
+    # Offering what the other side has offered accepts it, but not on another board.
+    accepts = room.offers.get(what) is side.other and _same_board(room, what, command)
     asker = side.other if accepts else side
     if what == "takeback":
         _require_takeback(room, asker)
@@ -295,10 +297,16 @@ def _decide_offer(room: Room, command: Command, _: int) -> Facts:
         raise ApiError("no-draw")
     if room.offers.get(what) is side or room.offered.get((what, side), 0) >= OFFERS:
         raise ApiError("offered-already")
+    board = command.data.get("board", room.offered_board if accepts else "new")
     if room.shared or other.kind == "computer" or accepts:
-        return _agreed(room, what, asker, command)
-    board = {"board": command.data.get("board", "new")} if what == "rematch" else {}
-    return [("offered", {"what": what, "side": side.value, **board})]
+        return _agreed(room, what, asker, command, board)
+    on_board = {"board": board} if what == "rematch" else {}
+    return [("offered", {"what": what, "side": side.value, **on_board})]
+
+
+def _same_board(room: Room, what: str, command: Command) -> bool:
+    """Tell whether an offer asks for the board that the other side has offered."""
+    return what != "rematch" or command.data.get("board", room.offered_board) == room.offered_board
 
 
 @_decides("accept")
@@ -306,7 +314,7 @@ def _decide_accept(room: Room, command: Command, _: int) -> Facts:
     what, side = _offer_of(room, command)
     if room.offers.get(what) is not side.other:
         raise ApiError("no-offer")
-    return _agreed(room, what, side.other, command)
+    return _agreed(room, what, side.other, command, room.offered_board)
 
 
 @_decides("decline")
@@ -358,6 +366,9 @@ def _over(room: Room) -> None:
         raise ApiError("not-over")
     if room.next_id is not None:
         raise ApiError("rematched")
+    if "open" in (room.black.kind, room.white.kind):
+        # It was cancelled before anybody came.
+        raise ApiError("no-opponent")
 
 
 def _ended(winner: Side | None, by: str) -> Facts:
@@ -391,12 +402,12 @@ def _require_takeback(room: Room, asker: Side) -> int:
     return plies
 
 
-def _agreed(room: Room, what: str, asker: Side, command: Command) -> Facts:
+def _agreed(room: Room, what: str, asker: Side, command: Command, board: str) -> Facts:
     if what == "draw":
         return _ended(None, OffBoard.AGREEMENT.value)
     if what == "takeback":
         return [("takenback", {"ply": len(room.moves) - _require_takeback(room, asker)})]
-    return [("rematched", {"game": command.data["next_id"]})]
+    return [("rematched", {"game": command.data["next_id"], "board": board})]
 
 
 # --- What somebody may do -------------------------------------------------------------------
@@ -439,12 +450,8 @@ def claim_wait(room: Room, absent: int | None, now: int) -> int | None:
 # --- The next game --------------------------------------------------------------------------
 
 
-def next_game(
-    room: Room, events: Iterable[Event], board: str | None, fresh: Layout, now: int
-) -> Event:
-    """Set a rematch up: sides swapped, on the same board or a fresh one, as the offer says."""
-    offers = [e for e in events if e.kind == "offered" and e.data["what"] == "rematch"]
-    board = board or (offers[-1].data.get("board") if offers else None)
+def next_game(room: Room, board: str, fresh: Layout, now: int) -> Event:
+    """Set a rematch up: sides swapped, on the same board or a fresh one."""
     layout = room.layout if board == "same" else fresh
     seats = {side: room.seat(side.other) for side in Side}
     before = room.score_before
@@ -585,6 +592,8 @@ def _evolve_takenback(room: Room, data: dict[str, Any], event: Event) -> Room:
 @_evolves("offered")
 def _evolve_offered(room: Room, data: dict[str, Any], _: Event) -> Room:
     what, side = data["what"], Side(data["side"])
+    if what == "rematch":
+        room = replace(room, offered_board=data.get("board", "new"))
     often = room.offered.get((what, side), 0) + 1
     return replace(
         room,

@@ -34,6 +34,7 @@ from kamon.web.games.messages import (
     ReadyView,
     TakenOver,
     Takeover,
+    events_view,
 )
 from kamon.web.games.rooms import Seat
 from kamon.web.games.tables import Table
@@ -219,7 +220,7 @@ async def show_game(game: GamePath, request: Request, services: ServicesParam) -
     table = await services.desk.table(game)
     services.thinkers.consider(table.room)
     view = services.view(table, visitor.sides(table.holders))
-    return {"view": view, "events": views.events_view(table.events)}
+    return {"view": view, "events": events_view(table.events)}
 
 
 @router.post("/games/{game}/commands")
@@ -232,7 +233,7 @@ async def command_game(
     table = await services.desk.table(game)
     with timed(services.metrics.command_seconds):
         room, events = await services.obey(table, visitor, command, client_of(request))
-    return {"number": room.number, "events": views.events_view(events)}
+    return {"number": room.number, "events": events_view(events)}
 
 
 @router.get("/games/{game}/positions/{ply}")

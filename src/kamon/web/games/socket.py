@@ -13,7 +13,6 @@ from pydantic_core import from_json
 from kamon.web.answers import validation_error
 from kamon.web.engine.analysts import DEEPER_FACTOR, STUDY_SECONDS
 from kamon.web.errors import ApiError
-from kamon.web.games import views
 from kamon.web.games.messages import (
     Analyse,
     Do,
@@ -23,6 +22,7 @@ from kamon.web.games.messages import (
     SocketMessage,
     Stop,
     Watch,
+    events_view,
 )
 from kamon.web.games.rooms import Event, Room
 from kamon.web.games.tables import Table, Watcher
@@ -209,7 +209,7 @@ class _Connection:
                 "type": "room",
                 "game": room.id,
                 "view": self.services.view(table, watcher.sides, room),
-                "events": views.events_view(events),
+                "events": events_view(events),
             }
             text = _encode(message)
             table.encoded.put(key, self.services.desk.now(), text)

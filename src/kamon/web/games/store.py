@@ -111,9 +111,7 @@ def take_over(connection: Connection, token: str, holder: str, now: int) -> tupl
 def let_go(connection: Connection, holder: str) -> list[str]:
     """Take all seats away from a holder, and the links to them; return the games."""
     gone = (
-        delete(holders)
-        .where(holders.c.holder == holder)
-        .returning(holders.c.game, holders.c.side)
+        delete(holders).where(holders.c.holder == holder).returning(holders.c.game, holders.c.side)
     )
     seats = connection.execute(gone).all()
     for game, side in seats:

@@ -1,8 +1,7 @@
 """What the page is told of a room. The page knows no rules: all that is legal is said here."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NotRequired, cast
+from typing import Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
@@ -11,7 +10,7 @@ from kamon.geometry import CELLS, cells, spread
 from kamon.notation import format_cell, format_layout, format_token, outcome_data
 from kamon.position import Position, Side
 from kamon.web.games import rooms
-from kamon.web.games.rooms import Event, Room, Status
+from kamon.web.games.rooms import Room, Status
 from kamon.web.schemas import SideName
 
 # --- What a view is made of -----------------------------------------------------------------
@@ -191,33 +190,6 @@ class SummaryView(TypedDict):
     board: PictureView
 
 
-class EventView(TypedDict):
-    """Something that happened; which of the other fields there are depends on ``kind``."""
-
-    number: int
-    at: int
-    kind: str
-    layout: NotRequired[str]
-    control: NotRequired[str]
-    ladder: NotRequired[int]
-    black: NotRequired[SeatView]
-    white: NotRequired[SeatView]
-    shared: NotRequired[bool]
-    listed: NotRequired[bool]
-    opening: NotRequired[list[str]]
-    score: NotRequired[ScoreView]
-    side: NotRequired[SideName]
-    name: NotRequired[str]
-    cell: NotRequired[str]
-    ply: NotRequired[int]
-    what: NotRequired[rooms.Offer]
-    board: NotRequired[Literal["same", "new"]]
-    winner: NotRequired[SideName | None]
-    by: NotRequired[str]
-    game: NotRequired[str]
-    away: NotRequired[int]
-
-
 # --- Making them ----------------------------------------------------------------------------
 
 
@@ -365,14 +337,3 @@ def _result(room: Room) -> ResultView | None:
         return None
     winner = room.result.winner
     return {"winner": winner.value if winner else None, "by": room.result.termination}
-
-
-def event_view(event: Event) -> EventView:
-    """Tell one event."""
-    told: dict[str, Any] = {"number": event.number, "at": event.at, "kind": event.kind}
-    return cast(EventView, {**told, **event.data})
-
-
-def events_view(events: Sequence[Event]) -> list[EventView]:
-    """Tell several events."""
-    return [event_view(event) for event in events]

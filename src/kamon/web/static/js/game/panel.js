@@ -195,7 +195,8 @@ function confirmed(table, doing, { what, label, sure }, action) {
 /** @param {Table} table @param {Doing} doing */
 function actionsAfterwards(table, doing) {
   const { room } = table;
-  const again = room.you.length ? rematchButtons(doing) : nothing;
+  const mayOffer = room.can.includes("rematch") && !room.offers.rematch;
+  const again = mayOffer ? rematchButtons(doing) : nothing;
   const next = room.next
     ? html`<a class="button primary" href="/game/${room.next}">${t("To the next game")}</a>`
     : again;

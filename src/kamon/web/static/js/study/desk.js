@@ -128,11 +128,9 @@ function onInsight(told) {
 /** @param {any} told */
 function onReview(told) {
   if (told.progress) desk.reviewing = told.progress;
-  if (told.turns) {
-    if (!desk.review) announce(t("The review is ready."));
-    desk.review = told;
-  }
+  if (told.turns) desk.review = told;
   if (told.end) {
+    announce(t("The review is ready."));
     desk.reviewing = null;
     think(0);
   }
