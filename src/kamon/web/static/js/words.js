@@ -51,6 +51,11 @@ const percents = new Intl.NumberFormat(language, { style: "percent" });
 /** A chance in per cent, which is never quite sure. @param {number} chance From 0 to 1. */
 export const percentWords = (chance) => percents.format(Math.min(0.99, Math.max(0.01, chance)));
 
+const lists = new Intl.ListFormat(language, { type: "conjunction" });
+
+/** @param {string[]} items */
+export const listWords = (items) => lists.format(items);
+
 /** A large number in a few letters. @param {number} n */
 export const roughNumberWords = (n) => fewLetters.format(n);
 

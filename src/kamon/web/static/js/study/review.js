@@ -1,7 +1,7 @@
 // A reviewed game: who was winning at each move as a drawn line, and the turning points in words.
 import { html, nothing, svg } from "../../vendor/lit-html.js";
 import { button, moveButton } from "../parts.js";
-import { endWords, otherSide, sideWords, t } from "../words.js";
+import { endWords, listWords, otherSide, sideWords, t } from "../words.js";
 import { numberSign } from "./tree.js";
 
 /** @typedef {import("../types").TurnView} Turn */
@@ -106,7 +106,7 @@ function keepsWords(turn) {
 
 /** @param {Turn} turn */
 function reasonWords(turn) {
-  const names = { ...namesIn(turn), cells: turn.leaves.join(" ") };
+  const names = { ...namesIn(turn), cells: listWords(turn.leaves) };
   if (turn.ends === "block") return t("It leaves {other} no move.", names);
   if (turn.ends) return endWords(sideAt(turn.ply), turn.ends);
   if (turn.leaves.length === 1) return t("It leaves {other} only {cells}.", names);
