@@ -155,8 +155,6 @@ export function endWords(winner, by) {
   return ways[by] ?? by;
 }
 
-const lists = new Intl.ListFormat(language);
-
 /**
  * Say how a game has ended, with the names of the edges that are connected.
  * @param {RoomView} room @param {EditionName} edition
@@ -166,7 +164,7 @@ export function resultWords({ result, board }, edition) {
   const links = board.outcome?.links ?? [];
   if (!(result.winner && links.length)) return endWords(result.winner, result.by);
   const names = links.map((link) => t("{edge} to {edge}", { edge: t(editions[edition].edges[link.colour]) }));
-  const told = { winner: sideWords(result.winner), edges: lists.format(names) };
+  const told = { winner: sideWords(result.winner), edges: listWords(names) };
   return board.outcome?.ring.length
     ? t("{winner} wins: {edges}, and a loop.", told)
     : t("{winner} wins: {edges}.", told);
