@@ -1,6 +1,7 @@
 """Every screen: a whole game is in view, study shows what it talks about, Tab stops are seen."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -100,43 +101,51 @@ def grey(colour: str) -> float:
 # --- A game -----------------------------------------------------------------------------------
 
 
+def each_size(guest: Guest) -> Iterator[str]:
+    """Give the window one size after the other; the page stays, and must adapt."""
+    for name, (width, height) in SIZES.items():
+        guest.page.set_viewport_size({"width": width, "height": height})
+        guest.page.wait_for_timeout(50)
+        yield name
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("size", SIZES)
-def test_a_game_is_in_view_as_a_whole(
-    guests: Guests, regular: Regular, size: str, language: str
-) -> None:
-    guest = guests.come(SIZES[size], storage_state=regular.state, locale=language)
+def test_a_game_is_in_view_as_a_whole(guests: Guests, regular: Regular, language: str) -> None:
+    guest = guests.come(storage_state=regular.state, locale=language)
     # The clocks and the longest names, and a game that has just begun.
     for path, clocks in ((regular.playing, [".clock"]), (regular.computer, [])):
         guest.go(path)
-        assert guest.page.evaluate(OUTSIDE, [".board", ".status", ".need", *clocks]) == []
-        assert guest.page.evaluate(WIDTH) <= 0
-        assert guest.page.evaluate(ROWS)
+        for size in each_size(guest):
+            outside = guest.page.evaluate(OUTSIDE, [".board", ".status", ".need", *clocks])
+            assert outside == [], size
+            assert guest.page.evaluate(WIDTH) <= 0, size
+            assert guest.page.evaluate(ROWS), size
     guest.go(regular.over)
-    assert guest.page.evaluate(OUTSIDE, [".board", ".status"]) == []
+    for size in each_size(guest):
+        assert guest.page.evaluate(OUTSIDE, [".board", ".status"]) == [], size
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_the_board_uses_the_room_that_there_is(guests: Guests, regular: Regular, size: str) -> None:
-    width, height = SIZES[size]
-    guest = guests.come(SIZES[size], storage_state=regular.state)
+def test_the_board_uses_the_room_that_there_is(guests: Guests, regular: Regular) -> None:
+    guest = guests.come(storage_state=regular.state)
     guest.go(regular.computer)
-    box = guest.page.locator(".board").bounding_box()
-    assert box
-    assert box["width"] > 0.9 * width or box["height"] > 0.7 * height
+    for size in each_size(guest):
+        width, height = SIZES[size]
+        box = guest.page.locator(".board").bounding_box()
+        assert box
+        assert box["width"] > 0.9 * width or box["height"] > 0.7 * height, size
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("size", ["phone", "tablet", "laptop at 200 %"])
 def test_every_page_has_a_header_of_one_row_and_no_need_to_scroll_sideways(
-    guests: Guests, size: str, language: str
+    guests: Guests, language: str
 ) -> None:
-    guest = guests.come(SIZES[size], locale=language)
+    guest = guests.come(locale=language)
     for path in PAGES:
         guest.page.goto(guest.address + path)
         guest.page.wait_for_load_state("load")
-        assert guest.page.evaluate(ROWS), path
-        assert guest.page.evaluate(WIDTH) <= 0, path
+        for size in each_size(guest):
+            assert guest.page.evaluate(ROWS), (path, size)
+            assert guest.page.evaluate(WIDTH) <= 0, (path, size)
 
 
 def test_the_menu_of_a_phone_leads_to_the_other_pages(guests: Guests) -> None:
@@ -154,26 +163,25 @@ def test_the_menu_of_a_phone_leads_to_the_other_pages(guests: Guests) -> None:
     guest.page.wait_for_url("**/study")
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_a_lesson_is_in_view_with_its_board(guests: Guests, size: str) -> None:
-    guest = guests.come(SIZES[size], locale="de")
+def test_a_lesson_is_in_view_with_its_board(guests: Guests) -> None:
+    guest = guests.come(locale="de")
     guest.go("/learn")
-    assert guest.page.evaluate(OUTSIDE, [".lesson", ".board", ".need"]) == []
+    for size in each_size(guest):
+        assert guest.page.evaluate(OUTSIDE, [".lesson", ".board", ".need"]) == [], size
 
 
 # --- Study ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("size", SIZES)
-def test_study_shows_board_steps_and_verdict_together(
-    guests: Guests, size: str, language: str
-) -> None:
-    guest = guests.come(SIZES[size], locale=language)
+def test_study_shows_board_steps_and_verdict_together(guests: Guests, language: str) -> None:
+    guest = guests.come(locale=language)
     study(guest)
     expect(guest.page.locator(".verdict")).to_be_visible(timeout=LONG)
-    assert guest.page.evaluate(OUTSIDE, [".board", ".steps", ".moment", ".tabs", ".need"]) == []
-    assert guest.page.evaluate(WIDTH) <= 0
+    for size in each_size(guest):
+        shown = [".board", ".steps", ".moment", ".tabs", ".need"]
+        assert guest.page.evaluate(OUTSIDE, shown) == [], size
+        assert guest.page.evaluate(WIDTH) <= 0, size
 
 
 @pytest.mark.parametrize("size", ["phone", "phone on its side", "laptop"])

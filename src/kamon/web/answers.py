@@ -44,8 +44,13 @@ def validation_error(error: RequestValidationError | ValidationError) -> ApiErro
     return ApiError("bad-message", detail=detail)
 
 
+def is_for_programs(path: str) -> bool:
+    """Tell whether a program reads what is at a path, and not a person."""
+    return path in ("/api", "/static") or path.startswith(("/api/", "/static/"))
+
+
 async def _answer(request: Request, error: ApiError) -> Response:
-    if request.url.path.startswith(("/api", "/static")):
+    if is_for_programs(request.url.path):
         return json_error(error)
     return shell.problem(request, await services_of(request), error)
 
@@ -59,7 +64,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 async def _not_understood(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for these
-    if request.url.path.startswith("/api"):
+    if is_for_programs(request.url.path):
         return json_error(validation_error(error))
     # What is wrong in the address of a page leads nowhere.
     return await _answer(request, ApiError("not-found"))

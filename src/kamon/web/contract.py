@@ -7,7 +7,17 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
 from kamon.web.games.messages import SocketAnswer, SocketMessage
+from kamon.web.identity import COOKIE, SECURE_COOKIE
 
+SECURITY: Final = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "For programs."},
+    "cookie": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": COOKIE,
+        "description": f"For pages, with our own Origin; {SECURE_COOKIE} over TLS.",
+    },
+}
 _PLACE: Final = "#/components/schemas/{model}"
 
 
@@ -23,6 +33,9 @@ def describe(app: FastAPI) -> None:
                 routes=app.routes,
             )
             described["components"]["schemas"] |= socket_schemas()
+            described["components"]["securitySchemes"] = SECURITY
+            # Either of them, or neither: whoever only looks needs none.
+            described["security"] = [{"bearer": []}, {"cookie": []}, {}]
             app.openapi_schema = described
         return app.openapi_schema
 

@@ -57,7 +57,7 @@ GamePath = Annotated[PublicId, PathParam()]
 
 
 @router.head("/health", include_in_schema=False)
-@router.get("/health", responses={503: {"model": None}})
+@router.get("/health", responses={503: {"model": HealthView}})
 async def health(services: ServicesParam, response: Response) -> HealthView:
     """Tell whether all parts of the server work; 503 where one does not."""
     problems = dict(services.health.problems)
@@ -73,7 +73,7 @@ async def health(services: ServicesParam, response: Response) -> HealthView:
 
 
 @router.head("/ready", include_in_schema=False)
-@router.get("/ready", responses={503: {"model": None}})
+@router.get("/ready", responses={503: {"model": ReadyView}})
 async def ready(services: ServicesParam, response: Response) -> ReadyView:
     """Tell whether the server can be sent visitors: the database and the engine answer."""
     database = await asyncio.to_thread(services.desk.games.answers)
