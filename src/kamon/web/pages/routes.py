@@ -141,8 +141,8 @@ async def handover(request: Request, services: ServicesParam) -> Response:
 
 # What the pages need that open without a network; the words are those of the visitor's language.
 OFFLINE_FILES: Final = (
-    *("palette.css", "kamon.css", "icon.svg", "artwork.js", "vendor/lit-html.js"),
-    "fonts/eb-garamond-latin-500-normal.woff2",
+    *("kamon.css", "icon.svg", "artwork.js", "vendor/lit-html.js"),
+    *("fonts/eb-garamond-latin-500-normal.woff2", "fonts/alegreya-sans-latin-400-normal.woff2"),
     *(f"js/{name}.js" for name in ("board", "cells", "learn", "offline", "parts", "rules")),
     *(f"js/{name}.js" for name in ("server", "shell", "words")),
 )
