@@ -129,10 +129,11 @@ def test_other_games_fit_a_phone_in_the_wordiest_languages(
         PHONE, storage_state=regular.state, locale=language, has_touch=True, is_mobile=True
     )
     guest.go(regular.over)
-    ended = translate(language, "{winner} wins by connecting two opposite edges.")
-    ended = ended.format(winner=translate(language, "Black"))
+    edges = translate(language, "{edge} to {edge}").format(edge=translate(language, "yellow"))
+    winner = translate(language, "Black")
+    ended = translate(language, "{winner} wins: {edges}.").format(winner=winner, edges=edges)
     expect(guest.status).to_have_text(ended)
-    expect(guest.live).to_contain_text(ended)
+    expect(guest.live).to_contain_text(winner)
     fits_with_the_board(guest)
     for path in (regular.computer, regular.waiting):
         guest.go(path)
