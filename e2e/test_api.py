@@ -169,6 +169,7 @@ def test_the_description_names_every_operation(ann: Client) -> None:
     assert {(method, path) for path, methods in paths.items() for method in methods} == {
         ("get", "/api/health"),
         ("get", "/api/ready"),
+        ("get", "/api/lobby"),
         ("post", "/api/identity"),
         ("delete", "/api/identity"),
         ("get", "/api/games"),

@@ -119,8 +119,8 @@ def test_pings_that_nobody_reads_the_answers_of_end_the_connection(alone: Server
         assert ann.http.get("/api/health").status_code == 200
 
 
-def test_a_flood_of_bad_messages_hardly_slows_others_down(alone: Server) -> None:
-    with Client(alone) as eve, Client(alone) as ann:
+def test_a_flood_of_bad_messages_hardly_slows_others_down(server: Server) -> None:
+    with Client(server) as eve, Client(server) as ann:
 
         def attack() -> None:
             with eve.socket() as flood:
@@ -154,17 +154,17 @@ def test_the_strongest_level_for_many_games_does_not_hold_up_an_easy_game(
 ) -> None:
     """Here clients have addresses of their own, as behind a proxy."""
     with Client(server) as eve, Client(server) as ann:
-        games = [eve.new(level=12, side="white") for _ in range(12)]
+        games = [eve.new(level=12, side="white") for _ in range(40)]
         started = time.monotonic()
         mine = ann.new(level=1, side="white")
         while not ann.view(mine)["moves"]:
-            assert time.monotonic() - started < PATIENCE
+            assert time.monotonic() - started < 3 * PATIENCE
             time.sleep(0.05)
         waited = time.monotonic() - started
         for game in games:
             eve.do(game, "abort")
-        # One thought of the other's may be under way, and one more in turn.
-        assert waited < 10
+        # One thought of the other's may be under way, and one more in turn; all take a minute.
+        assert waited < 30
 
 
 def test_one_address_does_not_fill_the_list_of_open_games(server: Server) -> None:

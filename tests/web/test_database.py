@@ -290,13 +290,25 @@ def test_a_database_can_be_copied_and_read_while_a_server_holds_it(
 def test_servers_with_databases_of_their_own_do_not_touch_each_other(
     database: Database, tmp_path: Path
 ) -> None:
-    other, memory = at(tmp_path / "other.sqlite"), Database("sqlite://")
-    for each in (other, memory):
-        each.open()
-        commit(each, opened("one"))
+    other = at(tmp_path / "other.sqlite")
+    other.open()
+    commit(other, opened("one"))
     assert Games(database).load("one") == ([], [])
-    for each in (other, memory):
-        each.close()
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "url", ["sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite:///file:x.sqlite?uri=true"]
+)
+def test_a_database_without_a_plain_file_is_refused(url: str) -> None:
+    with pytest.raises(DatabaseError, match="names no file"):
+        Database(url)
+
+
+def test_a_password_is_not_shown() -> None:
+    with pytest.raises(DatabaseError) as refused:
+        Database("nosuch://me:hunter2@here/kamon")
+    assert "hunter2" not in str(refused.value)
 
 
 # --- What cannot be opened ------------------------------------------------------------------
@@ -323,7 +335,7 @@ def test_what_is_no_address_of_a_database_is_told_with_an_example(url: str) -> N
 def test_a_driver_that_is_not_installed_is_told_too(monkeypatch: pytest.MonkeyPatch) -> None:
     # None in sys.modules is a module that cannot be found, whatever this machine has.
     monkeypatch.setitem(sys.modules, "psycopg2", None)
-    with pytest.raises(DatabaseError, match="no database that can be opened"):
+    with pytest.raises(DatabaseError, match="a driver that is not installed: psycopg2"):
         Database("postgresql+psycopg2://me@here/kamon")
 
 

@@ -23,6 +23,7 @@ from kamon.render.palette import DARK, LIGHT
 from kamon.web.answers import add_error_handlers
 from kamon.web.errors import ERRORS, ApiError
 from kamon.web.limits import Budgets
+from kamon.web.metrics import Metrics
 from kamon.web.pictures import rasters, routes
 from kamon.web.pictures import studio as module
 from kamon.web.pictures.rasters import Question
@@ -95,6 +96,7 @@ class Services:
 
     def __init__(self, drawer: object = None, budgets: Budgets | None = None) -> None:
         self.budgets = budgets or Budgets(scale=1000)
+        self.metrics = Metrics()
         self.studio = Studio()
         if drawer is not None:
             self.studio.worker = drawer  # type: ignore[assignment]

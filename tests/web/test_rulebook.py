@@ -31,6 +31,7 @@ from kamon.web.answers import add_error_handlers
 from kamon.web.identity import Secrets
 from kamon.web.learn import rulebook
 from kamon.web.learn.rulebook import PICTURES
+from kamon.web.metrics import Metrics
 
 NAMES = ["setup", "first", "match", "link", "corner", "loop", "noloop", "block"]
 LOOKS = list(itertools.product(NAMES, EDITIONS, ("light", "dark")))
@@ -56,7 +57,9 @@ async def http() -> AsyncIterator[httpx.AsyncClient]:
     app = FastAPI()
     app.include_router(rulebook.router)
     add_error_handlers(app)
-    services = SimpleNamespace(secrets=Secrets(b"key"), is_secure=lambda _: False)
+    services = SimpleNamespace(
+        secrets=Secrets(b"key"), is_secure=lambda _: False, metrics=Metrics()
+    )
     transport = httpx.ASGITransport(with_services(app, services))
     async with httpx.AsyncClient(transport=transport, base_url="http://kamon") as client:
         yield client

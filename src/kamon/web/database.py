@@ -273,7 +273,7 @@ class Database:
 def shown(url: str) -> str:
     """Return an address as a message may show it: without a password."""
     try:
-        return make_url(url).render_as_string(hide_password=True)
+        return repr(make_url(url).render_as_string(hide_password=True))
     except ArgumentError:
         return repr(url)
 

@@ -38,7 +38,7 @@ FRAME_LIMIT: Final = 2_048
 REVIEW_COST: Final = 5
 # After a refusal the next message is read a little later, and after many of them none is.
 REFUSAL_PAUSE: Final = 0.01
-PAUSES_LIMIT: Final = 20
+PAUSES_LIMIT: Final = 3
 REFUSALS_LIMIT: Final = 500
 _ID_LIMIT: Final = 64
 _messages: Final[TypeAdapter[SocketMessage]] = TypeAdapter(SocketMessage)
