@@ -82,9 +82,11 @@ class Desk:
         """Return a game's table, from memory or from the database."""
         return await self.tables.get(game)
 
-    async def create(self, first: Event, holders: Sequence[Holder]) -> Room:
-        """Open a new game."""
-        part = self._open(new_id(), first, holders)
+    async def create(
+        self, first: Event, holders: Sequence[Holder], game: str | None = None
+    ) -> Room:
+        """Open a new game, under a name that was chosen before or a new one."""
+        part = self._open(game or new_id(), first, holders)
         return (await asyncio.shield(self.commits.add(part)))[0]
 
     async def submit(

@@ -40,7 +40,7 @@ from kamon.web.games.rooms import Seat
 from kamon.web.games.tables import Table
 from kamon.web.games.views import BoardView, RoomView
 from kamon.web.identity import Visitor
-from kamon.web.ids import PublicId
+from kamon.web.ids import PublicId, new_id
 from kamon.web.limits import client_of
 from kamon.web.metrics import timed
 from kamon.web.pages import shell
@@ -133,10 +133,12 @@ async def new_game(game: NewGame, request: Request, services: ServicesParam) -> 
     holders = [(side, holder) for side in Side if side is mine or shared]
     if game.against == "anyone":
         services.listings.require_place(client_of(request))
-    room = await services.desk.create(first, holders)
+    name = new_id()
+    # Before it is there: the computer may be to move at once.
+    services.thinkers.asked_by(name, client_of(request))
+    room = await services.desk.create(first, holders, name)
     if game.against == "anyone":
         services.listings.add(room.id, client_of(request))
-    services.thinkers.asked_by(room.id, client_of(request))
     table = await services.desk.table(room.id)
     return services.view(table, visitor.sides(table.holders))
 
