@@ -24,8 +24,8 @@ def test_prometheus_finds_the_numbers_on_a_port_of_their_own(tmp_path: Path) -> 
     port = free_port()
     with serving(tmp_path, "--metrics-port", str(port)) as server, Client(server) as ann:
         game = ann.new(against="self")
-        ann.move(game)
-        ann.ask(game, "move", cell="d4")
+        # A second time on the same cell, which is illegal on every board.
+        ann.ask(game, "move", cell=ann.move(game))
         with ann.socket():
             shown = httpx.get(f"http://127.0.0.1:{port}/metrics", verify=TLS).text
         assert 'kamon_events_total{kind="moved"} 1.0' in shown

@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 import typer
 
 if TYPE_CHECKING:
+    from kamon.web.connections import Network
     from kamon.web.database import Database
 
 # What uvicorn asks for by default.
@@ -94,7 +95,7 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
 
     if public_url is not None:
         public_url = _origin(public_url)
-    _check_proxies(trusted_proxy)
+    proxies = _proxies(trusted_proxy)
     settings = Settings(
         database or default_database(),
         public_url,
@@ -128,7 +129,7 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         # Its loggers write as ours do.
         log_config=None,
         log_level="warning",
-        http=http_protocol(Doorkeeper(_most_connections(), _addresses(trusted_proxy))),
+        http=http_protocol(Doorkeeper(_most_connections(), proxies)),
         ws=BoundedWebSocket,
         ws_per_message_deflate=False,
         ws_max_size=4096,
@@ -169,7 +170,8 @@ def _open(url: str) -> "Database":
     """Open the database, or say what is wrong with it before anything else is started."""
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415 - see above
 
-    from kamon.web.database import Database, DatabaseError  # noqa: PLC0415
+    from kamon.web.database import Database, DatabaseError, shown  # noqa: PLC0415
+    from kamon.web.errors import cause_of  # noqa: PLC0415
 
     try:
         database = Database(url)
@@ -177,9 +179,8 @@ def _open(url: str) -> "Database":
     except DatabaseError as error:
         raise typer.BadParameter(str(error), param_hint="--database") from None
     except (SQLAlchemyError, OSError) as error:
-        reason = getattr(error, "orig", None) or error
         raise typer.BadParameter(
-            f"{url} cannot be opened: {reason}", param_hint="--database"
+            f"{shown(url)} cannot be opened: {cause_of(error)}", param_hint="--database"
         ) from None
     return database
 
@@ -194,21 +195,16 @@ def _most_connections() -> int:
     return max(FILES_OF_OUR_OWN, min(MOST_CONNECTIONS, files - FILES_OF_OUR_OWN))
 
 
-def _check_proxies(trusted_proxy: str | None) -> None:
-    """Refuse what is no address: a slip would put all visitors behind one budget."""
-    for part in _addresses(trusted_proxy) if trusted_proxy is not None else ():
-        try:
-            ipaddress.ip_network(part, strict=False)
-        except ValueError:
-            raise typer.BadParameter(
-                f"{part!r} is no address: expected one or several such as 127.0.0.1, "
-                "separated by commas",
-                param_hint="--trusted-proxy",
-            ) from None
-
-
-def _addresses(trusted_proxy: str | None) -> frozenset[str]:
-    return frozenset(part.strip() for part in (trusted_proxy or "").split(","))
+def _proxies(text: str | None) -> list["Network"]:
+    """Read the addresses of proxies. A slip would put all visitors behind one budget."""
+    parts = [] if text is None else text.split(",")
+    try:
+        return [ipaddress.ip_network(part.strip(), strict=False) for part in parts]
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"{error}: expected one address or several, such as 127.0.0.1, separated by commas",
+            param_hint="--trusted-proxy",
+        ) from None
 
 
 def _warn_of_root(host: str) -> None:

@@ -10,11 +10,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kamon.web.errors import ApiError, storage_failed
+from kamon.web.errors import ApiError, cause_of, storage_failed
 from kamon.web.logs import note_refusal
 from kamon.web.pages import shell
 from kamon.web.schemas import ErrorAnswer
-from kamon.web.services import services_of
+from kamon.web.services import Services, services_of
 
 _log = logging.getLogger(__name__)
 
@@ -30,9 +30,8 @@ def add_error_handlers(app: FastAPI) -> None:
 
 def json_error(error: ApiError) -> JSONResponse:
     """Tell an error to a program."""
-    told = error.answer() | ({"retry": error.retry} if error.retry else {})
     headers = {"Retry-After": str(error.retry)} if error.retry else None
-    answer = ErrorAnswer(**told).model_dump(exclude_none=True, exclude_defaults=True)
+    answer = ErrorAnswer(**error.answer()).model_dump(exclude_none=True, exclude_defaults=True)
     return JSONResponse(answer, error.kind.status, headers=headers)
 
 
@@ -49,6 +48,12 @@ def is_for_programs(path: str) -> bool:
     return path in ("/api", "/static") or path.startswith(("/api/", "/static/"))
 
 
+def note_refused(services: Services, error: ApiError, where: str) -> None:
+    """Count something that was refused, and log it if it may be an attack."""
+    note_refusal(error.code, where)
+    services.metrics.refused.labels(error.code).inc()
+
+
 async def _answer(request: Request, error: ApiError) -> Response:
     if is_for_programs(request.url.path):
         return json_error(error)
@@ -57,17 +62,15 @@ async def _answer(request: Request, error: ApiError) -> Response:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # noqa: S101 - it is registered for these
-    note_refusal(error.code, request.url.path)
-    (await services_of(request)).metrics.refused.labels(error.code).inc()
+    note_refused(await services_of(request), error, request.url.path)
     return await _answer(request, error)
 
 
 async def _not_understood(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for these
-    if is_for_programs(request.url.path):
-        return json_error(validation_error(error))
     # What is wrong in the address of a page leads nowhere.
-    return await _answer(request, ApiError("not-found"))
+    program = is_for_programs(request.url.path)
+    return await _answer(request, validation_error(error) if program else ApiError("not-found"))
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -81,7 +84,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _database_error(request: Request, error: Exception) -> Response:
-    _log.error("the database does not answer: %s", getattr(error, "orig", None) or error)
+    _log.error("the database does not answer: %s", cause_of(error))
     return await _answer(request, storage_failed())
 
 

@@ -7,12 +7,16 @@ own classes, which are not a public interface: pyproject.toml bounds its version
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any, ClassVar, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from kamon.web.limits import network_of
+
+Network = IPv4Network | IPv6Network
 
 # Seconds in which the head of a request must have come.
 HEAD_SECONDS: Final = 10.0
@@ -28,7 +32,7 @@ FRAGMENTS_LIMIT: Final = 64
 class Doorkeeper:
     """Counts the connections of every address, and of all together."""
 
-    def __init__(self, most: int, trusted: frozenset[str] = frozenset()) -> None:
+    def __init__(self, most: int, trusted: Sequence[Network] = ()) -> None:
         self._most = most
         self._trusted = trusted
         self._all = 0
@@ -38,11 +42,14 @@ class Doorkeeper:
         """Count a connection, if there is room for it."""
         network = network_of(address)
         full = self._by_address[network] >= CONNECTIONS_PER_ADDRESS
-        if self._all >= self._most or (full and address not in self._trusted):
+        if self._all >= self._most or (full and not self._is_trusted(address)):
             return False
         self._all += 1
         self._by_address[network] += 1
         return True
+
+    def _is_trusted(self, address: str) -> bool:
+        return bool(address) and any(ip_address(address) in each for each in self._trusted)
 
     def release(self, address: str) -> None:
         """Forget a connection."""

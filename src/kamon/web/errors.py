@@ -116,9 +116,16 @@ class ApiError(KamonError):
         told: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.values:
             told["values"] = dict(self.values)
+        if self.retry is not None:
+            told["retry"] = self.retry
         if self.because is not None:
             told |= self.because.data()
         return told
+
+
+def cause_of(error: Exception) -> object:
+    """Return what a database's driver says of an error, without the statement it is about."""
+    return getattr(error, "orig", None) or error
 
 
 def storage_failed() -> ApiError:

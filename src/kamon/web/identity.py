@@ -3,8 +3,9 @@
 A browser sends it in a cookie that no script can read, and must also show by its Origin that our
 own page is asking. Other programs send it in an Authorization header and need no Origin.
 
-The server signs the secrets that it makes. So nobody can give a visitor a secret that somebody
-else knows, and nothing need be stored for people who only look.
+The server signs the secrets that it makes, so it need store nothing for people who only look, and
+takes none that somebody has made up. A genuine one could still be planted in a cookie: over TLS the
+name of the cookie prevents that, over plain HTTP nothing does.
 """
 
 import base64

@@ -98,9 +98,9 @@ class Services:
         """Do what a client asks for in a game."""
         sides = visitor.sides(table.holders)
         room = table.newest
-        self.thinkers.asked_by(room.id, client)
         if sides and "computer" in (room.black.kind, room.white.kind):
             self.budgets.spend(client, "thoughts")
+            self.thinkers.asked_by(room.id, client)
         data = command.data.model_dump(exclude_none=True)
         holders = [(room.open_side(), visitor.require())] if command.do == "join" else []
         absent = None

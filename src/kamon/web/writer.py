@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from kamon.web.database import Database
-from kamon.web.errors import ApiError, storage_failed
+from kamon.web.errors import ApiError, cause_of, storage_failed
 from kamon.web.health import Health
 from kamon.web.metrics import Metrics, timed
 
@@ -48,7 +48,7 @@ class Writer:
         except (IntegrityError, ApiError):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it was, the writer must go on
-            _log.error("the database cannot be written: %s", getattr(error, "orig", None) or error)
+            _log.error("the database cannot be written: %s", cause_of(error))
             self._health.note(_PART, type(error).__name__)
             raise storage_failed() from None
         self._health.clear(_PART)

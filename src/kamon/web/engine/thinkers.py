@@ -96,8 +96,8 @@ class Thinkers:
 
     async def __aenter__(self) -> Self:
         self.desk.listeners.append(self._listen)
-        self._begin(self._compile())
-        self._begin(self._dispatch())
+        for work in (self._compile(), self._dispatch()):
+            self._health.watch("thinkers", self._begin(work))
         return self
 
     async def __aexit__(
@@ -114,11 +114,11 @@ class Thinkers:
         self._threads.close()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        self._health.watch("thinkers", task)
+        return task
 
     async def _compile(self) -> None:
         """See to it that the engine is compiled, and let those go on who wait for it."""

@@ -60,11 +60,11 @@ class Desk:
         ``away`` is for how long the server was down: that time is given back to the players.
         """
         flags = await asyncio.to_thread(self.games.flags)
+        self.flags.put_all((due + away, game) for due, game in flags)
         tasks = [self._health.watch("commits", asyncio.create_task(self.commits.run()))]
         if away:
             # Before anybody is served: until then a clock shows the time of the downtime as used.
             await self._resume([game for _, game in flags], away)
-        self.flags.put_all((due, game) for due, game in flags if not away)
         tasks.append(self._health.watch("flags", asyncio.create_task(self._watch_flags())))
         try:
             yield self

@@ -32,14 +32,8 @@ async def lobby(services: Services, visitor: Visitor) -> LobbyView:
         mine = await asyncio.to_thread(
             desk.games.games_of, visitor.holder, MINE_READ, None, RUNNING
         )
-    waiting = await asyncio.to_thread(desk.games.open_games, OPEN_READ)
-    own = await _tables(services, mine)
-    attended = [each for each in await _tables(services, waiting) if services.is_attended(each)]
-    others = [
-        table
-        for table in services.listings.fair_share(attended)
-        if not visitor.sides(table.holders)
-    ]
+    own = await tables_of(services, mine)
+    others = [each for each in await open_tables(services) if not visitor.sides(each.holders)]
     now = desk.now()
 
     def told(table: Table) -> views.SummaryView:
@@ -53,7 +47,15 @@ async def lobby(services: Services, visitor: Visitor) -> LobbyView:
     }
 
 
-async def _tables(services: Services, games: list[str]) -> list[Table]:
+async def open_tables(services: Services) -> list[Table]:
+    """Find the games that wait for anyone and could begin, a few of each address."""
+    waiting = await asyncio.to_thread(services.desk.games.open_games, OPEN_READ)
+    tables = await tables_of(services, waiting)
+    return services.listings.fair_share([each for each in tables if services.is_attended(each)])
+
+
+async def tables_of(services: Services, games: list[str]) -> list[Table]:
+    """Find the tables of games that were listed a moment ago."""
     tables = []
     for game in games:
         # One may have been cleared away since it was listed.

@@ -36,9 +36,7 @@ class Presence:
     def leave(self, table: Table, watcher: Watcher) -> None:
         """Stop watching."""
         table.watchers.discard(watcher)
-        for side in watcher.sides:
-            if not self.present(table, side):
-                self._left[table.room.id, side] = self._now()
+        self._note_left(table, watcher.sides)
         self._tell_everybody(table)
 
     def seats_changed(self, table: Table) -> None:
@@ -47,11 +45,14 @@ class Presence:
             held = {side for side, holder in table.holders if holder == watcher.holder}
             lost = watcher.sides - held
             watcher.sides &= held
-            for side in lost:
-                if not self.present(table, side):
-                    self._left[table.room.id, side] = self._now()
-        table.encoded.clear()
-        self.tell(table, table.room, ())
+            self._note_left(table, lost)
+        self._tell_now(table)
+
+    def _note_left(self, table: Table, sides: frozenset[Side]) -> None:
+        """Note since when nobody is there for some sides, for which a page was there."""
+        for side in sides:
+            if not self.present(table, side):
+                self._left[table.room.id, side] = self._now()
 
     def present(self, table: Table, side: Side) -> bool:
         """Tell whether somebody who plays for a side has the game open."""

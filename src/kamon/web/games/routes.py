@@ -20,7 +20,7 @@ from kamon.web import identity
 from kamon.web.errors import ApiError
 from kamon.web.games import rooms, views
 from kamon.web.games.clocks import Control
-from kamon.web.games.lobby import FINISHED, RUNNING, lobby
+from kamon.web.games.lobby import FINISHED, RUNNING, lobby, open_tables, tables_of
 from kamon.web.games.messages import (
     CommandAnswer,
     GameCommand,
@@ -48,8 +48,6 @@ from kamon.web.schemas import ERROR_ANSWERS, PGN, SVG, answers_with
 from kamon.web.services import Services, ServicesParam
 
 HANDOVER_AGE: Final = 15 * 60 * 1000
-# More than are listed, because those of one address are not all shown.
-OPEN_GAMES_LOOKED_AT: Final = 200
 
 router = APIRouter(prefix="/api", responses=ERROR_ANSWERS)
 _STATUSES: Final = {None: (), "running": RUNNING, "finished": FINISHED}
@@ -195,20 +193,14 @@ async def list_games(
     """List the visitor's own games, or those that wait for an opponent."""
     services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
-    games = services.desk.games
+    tables: list[Table] = []
     if which == "open":
-        ids = await asyncio.to_thread(games.open_games, OPEN_GAMES_LOOKED_AT)
+        tables = (await open_tables(services))[:limit]
     elif visitor.holder is not None:
-        statuses = _STATUSES[state]
-        ids = await asyncio.to_thread(games.games_of, visitor.holder, limit, before, statuses)
-    else:
-        ids = []
-    tables = [await services.desk.table(each) for each in ids]
-    if which == "open":
-        attended = [each for each in tables if services.is_attended(each)]
-        tables = services.listings.fair_share(attended)
+        games_of, statuses = services.desk.games.games_of, _STATUSES[state]
+        ids = await asyncio.to_thread(games_of, visitor.holder, limit, before, statuses)
+        tables = await tables_of(services, ids)
     now = services.desk.now()
-    tables = tables[:limit]
     return {
         "games": [views.summary(each.room, visitor.sides(each.holders), now) for each in tables]
     }

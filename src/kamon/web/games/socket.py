@@ -10,7 +10,7 @@ from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from kamon.web.answers import validation_error
+from kamon.web.answers import note_refused, validation_error
 from kamon.web.engine.analysts import DEEPER_FACTOR, STUDY_SECONDS
 from kamon.web.errors import ApiError
 from kamon.web.games.messages import (
@@ -28,7 +28,7 @@ from kamon.web.games.rooms import Event, Room
 from kamon.web.games.tables import Table, Watcher
 from kamon.web.identity import Visitor
 from kamon.web.limits import client_of
-from kamon.web.logs import new_request_id, note_refusal, request_id
+from kamon.web.logs import new_request_id, request_id
 from kamon.web.metrics import timed
 from kamon.web.services import Services, services_of
 from kamon.web.studies.tree import game_on
@@ -53,6 +53,7 @@ async def serve_socket(socket: WebSocket) -> None:
         services.budgets.open_socket(client)
         services.people.connect(visitor.holder)
     except ApiError as error:
+        note_refused(services, error, "/ws")
         # A refusal before the handshake cannot be read by a page, so it is told after it.
         await socket.accept()
         await _send(socket, _told(error, None))
@@ -99,16 +100,12 @@ class _Connection:
                 self.services.budgets.spend(self.client, "messages")
                 await self._obey(_parse(text))
             except ApiError as error:
-                self._note(error)
+                note_refused(self.services, error, "/ws")
                 await _send(self.socket, _told(error, reply_to))
                 if not await self._forgive():
                     return
             # A client that never stops talking must not keep others from being heard.
             await asyncio.sleep(0)
-
-    def _note(self, error: ApiError) -> None:
-        note_refusal(error.code, "/ws")
-        self.services.metrics.refused.labels(error.code).inc()
 
     async def _forgive(self) -> bool:
         """Let a client wait whose message was refused; who goes on is cut off."""
@@ -224,10 +221,7 @@ class _Connection:
 
 
 def _told(error: ApiError, reply_to: str | None) -> ErrorMessage:
-    answer = {"type": "error", "id": reply_to, **error.answer()}
-    if error.retry is not None:
-        answer["retry"] = error.retry
-    return cast(ErrorMessage, answer)
+    return cast(ErrorMessage, {"type": "error", "id": reply_to, **error.answer()})
 
 
 def _encode(message: SocketAnswer) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy.exc import SQLAlchemyError
 
 from kamon.position import Side
-from kamon.web.errors import ApiError, storage_failed
+from kamon.web.errors import ApiError, cause_of, storage_failed
 from kamon.web.games import rooms
 from kamon.web.games.rooms import Event, Room
 from kamon.web.games.store import Games, Holder
@@ -108,7 +108,7 @@ class Tables:
             try:
                 table = await asyncio.shield(task)
             except (SQLAlchemyError, OSError) as error:
-                _log.error("game %s cannot be read: %s", game, getattr(error, "orig", error))
+                _log.error("game %s cannot be read: %s", game, cause_of(error))
                 raise storage_failed() from None
         if table is None:
             raise ApiError("no-such-game")
