@@ -23,11 +23,6 @@ HARD = GAME.split()[0]
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture
 async def analysts() -> AsyncIterator[Analysts]:
     async with Analysts(1) as working:

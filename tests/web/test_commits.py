@@ -30,11 +30,6 @@ DISK_FULL = OperationalError("INSERT", {}, Exception("database or disk is full")
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Desk:
     """Stands for the desk: hears what was written and what has failed."""
 

@@ -43,11 +43,6 @@ ANN, BOB = "a" * 64, "b" * 64
 LAYOUT = Layout.shuffled(int(CHAIN_SEED))
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def at(path: Path) -> Database:
     return Database(f"sqlite:///{path}")
 

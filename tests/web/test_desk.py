@@ -38,11 +38,6 @@ DISK_FULL = OperationalError("INSERT", {}, Exception("database or disk is full")
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Disk(Games):
     """Games whose commits can be counted, held up, and made to fail."""
 

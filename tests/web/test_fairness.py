@@ -10,11 +10,6 @@ from kamon.web.errors import ApiError
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def test_clients_are_served_in_turn() -> None:
     queue: FairQueue[str] = FairQueue(10)
     for item in ("e1", "e2", "e3"):

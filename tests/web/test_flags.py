@@ -11,11 +11,6 @@ from web_server import PATIENCE
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Hands:
     """A clock that a test sets."""
 

@@ -1,7 +1,7 @@
 """What a server remembers between two runs: its key, and when it was last alive."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,21 +17,6 @@ from kamon.web.writer import Writer
 from web_server import PATIENCE
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-async def writer(tmp_path: Path) -> AsyncIterator[Writer]:
-    database = Database(f"sqlite:///{tmp_path / 'kamon.sqlite'}")
-    database.open()
-    made = Writer(database)
-    yield made
-    made.close()
-    database.close()
 
 
 @pytest.fixture

@@ -52,11 +52,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
 def worker() -> Iterator[_Painter]:
     """The real process, which takes a while to start."""
     made = _Painter()

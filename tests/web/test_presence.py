@@ -17,11 +17,6 @@ pytestmark = pytest.mark.anyio
 PERSON, COMPUTER, OPEN = Seat("person"), Seat("computer", "", 1), Seat("open")
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Hands:
     """A clock that a test sets."""
 

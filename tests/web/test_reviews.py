@@ -27,11 +27,6 @@ GAME = (DATA / "games.txt").read_text().splitlines()[0].partition(";")[0].strip(
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture
 def writer(tmp_path: Path) -> Iterator[Writer]:
     database = Database(f"sqlite:///{tmp_path / 'kamon.sqlite'}")

@@ -38,11 +38,6 @@ LOOKS = list(itertools.product(NAMES, EDITIONS, ("light", "dark")))
 D4 = parse_cell("d4")
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def with_services(app: ASGIApp, services: object) -> ASGIApp:
     """Give every request what the start of a server gives it."""
 

@@ -18,11 +18,6 @@ pytestmark = pytest.mark.anyio
 OURS = "http://kamon"
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class App:
     """Answers everything, and counts what has come through."""
 

@@ -1,15 +1,13 @@
 """Studies in the database: whose they are, how many, and who saves over whom."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 
 import pytest
 from sqlalchemy import text
 
 from kamon import Game, Layout, format_record, parse_cell, parse_record
 from kamon.notation import format_layout, format_line, parse_line
-from kamon.web.database import Database
 from kamon.web.errors import ApiError
 from kamon.web.studies import store as module
 from kamon.web.studies.store import Studies
@@ -21,21 +19,6 @@ ANN, BOB = "a" * 64, "b" * 64
 LAYOUT = Layout.shuffled(int(CHAIN_SEED))
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-async def writer(tmp_path: Path) -> AsyncIterator[Writer]:
-    database = Database(f"sqlite:///{tmp_path / 'kamon.sqlite'}")
-    database.open()
-    made = Writer(database)
-    yield made
-    made.close()
-    database.close()
 
 
 @pytest.fixture

@@ -34,11 +34,6 @@ SEATS = {BLACK: Seat("person"), WHITE: Seat("computer", "", 1)}
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Brain:
     """Stands for a worker's process: plays the first legal cell, when it is allowed to."""
 

@@ -15,11 +15,6 @@ from web_server import PATIENCE
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 # --- Priority -------------------------------------------------------------------------------
 
 

@@ -21,11 +21,6 @@ DISK_FULL = OperationalError("INSERT", {}, Exception("database or disk is full")
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture
 def health() -> Health:
     return Health()
