@@ -1,6 +1,7 @@
-"""The database: its tables, bringing them up to date, and the one process that may use them.
+"""The database: its tables, bringing them up to date, and who may use them.
 
-SQLite by default; the tables are portable. No method here may be called on the event loop.
+A SQLite file belongs to one server. A PostgreSQL database may be shared by several, and has a few
+tables more for what they must know of each other. No method here may be called on the event loop.
 """
 
 import os
@@ -8,7 +9,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from alembic import command as alembic
 from alembic.config import Config
@@ -20,6 +21,7 @@ from sqlalchemy import (
     Column,
     Connection,
     Engine,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -30,7 +32,9 @@ from sqlalchemy import (
     UniqueConstraint,
     create_engine,
     event,
+    func,
     make_url,
+    select,
 )
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.exc import DatabaseError as FileError
@@ -49,6 +53,10 @@ games: Final = Table(
     Column("listed", Boolean, nullable=False),
     # The moment at which the side to move runs out of time.
     Column("flag", BigInteger),
+    # The number of the last event.
+    Column("number", Integer, nullable=False, server_default="0"),
+    # Who has set it up, while it waits for anyone: a pseudonym of their address (identity.py).
+    Column("client", String(16)),
     Index("games_open", "status", "listed", "updated"),
     Index("games_flag", "flag"),
 )
@@ -113,6 +121,66 @@ unsigned_holders: Final = Table(
     metadata,
     Column("holder", String(64), primary_key=True),
 )
+# The servers that share a database, and when each was last seen alive.
+servers: Final = Table(
+    "servers",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("alive", BigInteger, nullable=False),
+    Column("people", Integer, nullable=False),
+    # False for a server that only thinks.
+    Column("web", Boolean, nullable=False),
+)
+# Who is there for a game, as one server sees it; ``left`` is when the last page of a side went.
+presence: Final = Table(
+    "presence",
+    metadata,
+    Column("game", String(16), ForeignKey("games.id", ondelete="CASCADE"), primary_key=True),
+    Column("server", String(16), primary_key=True),
+    Column("changed", BigInteger, nullable=False),
+    Column("watchers", Integer, nullable=False),
+    Column("black", Boolean, nullable=False),
+    Column("white", Boolean, nullable=False),
+    Column("black_left", BigInteger),
+    Column("white_left", BigInteger),
+)
+# Games in which the computer is to move, and the server that thinks about each for a while.
+thoughts: Final = Table(
+    "thoughts",
+    metadata,
+    Column("game", String(16), ForeignKey("games.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("client", String(16), nullable=False),
+    Column("since", BigInteger, nullable=False),
+    Column("server", String(16)),
+    Column("leased_until", BigInteger, nullable=False),
+)
+# How much of its budgets a client has spent at each server.
+spending: Final = Table(
+    "spending",
+    metadata,
+    Column("server", String(16), primary_key=True),
+    Column("client", String(16), primary_key=True),
+    Column("what", String(20), primary_key=True),
+    Column("round", BigInteger, nullable=False),
+    Column("amount", Float, nullable=False),
+)
+
+# Any number will do that other programs on the same PostgreSQL database do not lock.
+_STARTING: Final = 0x6B616D6F6E
+# Seconds to wait for a database server that does not answer.
+_CONNECT_TIMEOUT: Final = 5
+# The settings of each kind of database that we can use.
+_OPTIONS: Final[dict[str, dict[str, Any]]] = {
+    "sqlite": {},
+    "postgresql": {
+        "connect_args": {"connect_timeout": _CONNECT_TIMEOUT},
+        # A connection that has died while it was idle is replaced, and nobody notices.
+        "pool_pre_ping": True,
+        "pool_size": 10,
+    },
+}
+_EXAMPLES: Final = "sqlite:////home/me/kamon.sqlite or postgresql://me@localhost/kamon"
 
 
 class DatabaseError(KamonError):
@@ -120,22 +188,15 @@ class DatabaseError(KamonError):
 
 
 class Database:
-    """One database. ``url`` is SQLAlchemy's, as in ``sqlite:////home/me/kamon.sqlite``."""
+    """One database. ``url`` is SQLAlchemy's, as in ``sqlite:////home/me/kamon.sqlite``.
+
+    ``shared`` tells whether other servers may use it at the same time.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
-        try:
-            # What a failed statement held must not reach the log: it may be a hash of a secret.
-            self.engine: Engine = create_engine(url, hide_parameters=True)
-        except ModuleNotFoundError as error:
-            raise DatabaseError(
-                f"{shown(url)} needs a driver that is not installed: {error.name}"
-            ) from error
-        except (ArgumentError, NoSuchModuleError) as error:
-            raise DatabaseError(
-                f"{shown(url)} is no database that can be opened: expected an address such as "
-                "sqlite:////home/me/kamon.sqlite"
-            ) from error
+        self.engine = _engine(url)
+        self.shared = self.engine.dialect.name == "postgresql"
         self._refuse_what_is_no_file()
         self._lock: sqlite3.Connection | None = None
         if self.engine.dialect.name == "sqlite":
@@ -148,8 +209,7 @@ class Database:
         plain = name not in (None, "", ":memory:") and not str(name).startswith("file:")
         if self.engine.dialect.name == "sqlite" and not plain:
             raise DatabaseError(
-                f"{shown(self.url)} names no file: expected an address such as "
-                "sqlite:////home/me/kamon.sqlite"
+                f"{shown(self.url)} names no file: expected an address such as {_EXAMPLES}"
             )
 
     # --- Opening ---
@@ -165,11 +225,28 @@ class Database:
                 os.close(os.open(path, os.O_CREAT, 0o600))
         try:
             self._check(path)
-            self.migrate()
+            with self.starting():
+                self.migrate()
         except BaseException:
             # Whoever restores a copy must be able to open it.
             self.close()
             raise
+
+    @contextmanager
+    def starting(self) -> Iterator[None]:
+        """Keep other servers from starting meanwhile on a database that they share."""
+        if not self.shared:
+            yield
+            return
+        with self.engine.connect() as connection:
+            # The lock belongs to the connection, and ends with it.
+            connection.execute(select(func.pg_advisory_lock(_STARTING)))
+            connection.commit()
+            try:
+                yield
+            finally:
+                connection.execute(select(func.pg_advisory_unlock(_STARTING)))
+                connection.commit()
 
     def migrate(self) -> None:
         """Bring the tables up to date, in one transaction."""
@@ -264,10 +341,32 @@ class Database:
 
     def file(self) -> Path | None:
         """Return the file of an embedded database."""
-        if self.engine.dialect.name != "sqlite":
+        if self.shared:
             return None
         # Resolved, because the lock beside it must be the same under every name of the file.
         return Path(str(self.engine.url.database)).resolve()
+
+
+def _engine(url: str) -> Engine:
+    """Make the connections to a database, or say why there can be none."""
+    try:
+        parsed = make_url(url)
+        options = _OPTIONS[parsed.get_backend_name()]
+        if parsed.get_backend_name() == "postgresql":
+            # Whoever writes the address need not know which driver we use.
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        # What a failed statement held must not reach the log: it may be a hash of a secret.
+        return create_engine(parsed, hide_parameters=True, **options)
+    except ModuleNotFoundError as error:
+        raise DatabaseError(
+            f"{shown(url)} needs a driver that is not installed ({error.name}): "
+            "install it with pip install 'kamon[postgres]'"
+        ) from error
+    except (ArgumentError, NoSuchModuleError, KeyError) as error:
+        raise DatabaseError(
+            f"{shown(url)} is no database that can be opened: "
+            f"expected an address such as {_EXAMPLES}"
+        ) from error
 
 
 def shown(url: str) -> str:

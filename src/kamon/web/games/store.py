@@ -19,6 +19,7 @@ from kamon.web.database import (
     games,
     handovers,
     holders,
+    thoughts,
     unsigned_holders,
 )
 from kamon.web.games.rooms import Event
@@ -35,10 +36,13 @@ _OPEN: Final = insert(games).values(
 _TOUCH: Final = (
     update(games)
     .where(games.c.id == bindparam("of"))
-    .values({name: bindparam(name) for name in ("updated", "status", "listed", "flag")})
+    .values({name: bindparam(name) for name in ("updated", "status", "listed", "flag", "number")})
+    # It does not wait for anyone any more, so nobody need know who has set it up.
+    .values(client=None)
 )
 _HAPPEN: Final = insert(events)
 _SEAT: Final = insert(holders)
+_THINK: Final = insert(thoughts).values(server=None, leased_until=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +55,36 @@ class Change:
     listed: bool
     flag: int | None
     holders: Sequence[Holder] = field(default=())
+    # Who has asked for it: a pseudonym of their address.
+    client: str = ""
+    # The number of the last move, where the computer is to answer it.
+    thought: int | None = None
+
+    @property
+    def base(self) -> int:
+        """The number of the last event before it."""
+        return self.events[0].number - 1
 
 
 # --- Writing --------------------------------------------------------------------------------
 
 
-def commit(connection: Connection, changes: Iterable[Change]) -> None:
+def moved_on(connection: Connection, changes: Iterable[Change]) -> set[str]:
+    """Find the games that another server has changed; no other can change the rest until we have.
+
+    They are locked in the order of their names, so that two servers never wait for each other.
+    """
+    based_on: dict[str, int] = {}
+    for change in changes:
+        based_on.setdefault(change.game, change.base)
+    names = [game for game, base in based_on.items() if base]
+    query = select(games.c.id, games.c.number).where(games.c.id.in_(names))
+    found = connection.execute(query.order_by(games.c.id).with_for_update())
+    newest = {row.id: row.number for row in found}
+    return {game for game in names if newest.get(game) != based_on[game]}
+
+
+def commit(connection: Connection, changes: Sequence[Change]) -> None:
     """Write the changes of many games."""
     opened, touched, happened, seated = [], [], [], []
     for change in changes:
@@ -66,9 +94,12 @@ def commit(connection: Connection, changes: Iterable[Change]) -> None:
             "status": change.status,
             "listed": change.listed,
             "flag": change.flag,
+            "number": change.events[-1].number,
         }
-        if change.events[0].number == 1:
-            opened.append({"id": change.game, "created": change.events[0].at, **state})
+        if not change.base:
+            client = change.client if change.listed else None
+            created = change.events[0].at
+            opened.append({"id": change.game, "created": created, "client": client, **state})
         else:
             touched.append(state)
         happened += [_row(change.game, each) for each in change.events]
@@ -84,6 +115,24 @@ def commit(connection: Connection, changes: Iterable[Change]) -> None:
     ):
         if rows:
             connection.execute(statement, rows)
+
+
+def want_thoughts(connection: Connection, changes: Iterable[Change]) -> None:
+    """Write down in which games the computer is to move now, for any server to think about."""
+    last = {change.game: change for change in changes}
+    connection.execute(delete(thoughts).where(thoughts.c.game.in_(last)))
+    rows = [
+        {
+            "game": change.game,
+            "number": change.thought,
+            "client": change.client,
+            "since": change.events[-1].at,
+        }
+        for change in last.values()
+        if change.thought is not None
+    ]
+    if rows:
+        connection.execute(_THINK, rows)
 
 
 def hand_over(connection: Connection, token: str, game: str, side: Side, expires: int) -> None:
