@@ -87,7 +87,7 @@ class Desk:
     ) -> Room:
         """Open a new game, under a name that was chosen before or a new one."""
         part = self._open(game or new_id(), first, holders)
-        return (await asyncio.shield(self.commits.add(part)))[0]
+        return (await self.commits.add(part))[0]
 
     async def submit(
         self,
@@ -117,7 +117,7 @@ class Desk:
         if room.next_id is not None and before.next_id is None:
             parts.append(self._open_next(table, room, events[-1]))
         table.pending = room
-        return await asyncio.shield(self.commits.add(*parts))
+        return await self.commits.add(*parts)
 
     def _part(
         self, table: Table, room: Room, events: Sequence[Event], holders: Sequence[Holder]
