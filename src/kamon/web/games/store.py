@@ -22,6 +22,7 @@ from kamon.web.database import (
     unsigned_holders,
 )
 from kamon.web.games.rooms import Event
+from kamon.web.statements import Prepared
 
 # A side, and the hashed secret of somebody who may play for it.
 Holder = tuple[Side, str]
@@ -29,16 +30,14 @@ Holder = tuple[Side, str]
 # Databases limit how long a list in a query may be.
 _REMOVED_AT_ONCE: Final = 500
 # Built once and given the rows of a whole batch: that is half the work of a commit.
-_OPEN: Final = insert(games).values(
-    {column.name: bindparam(column.name) for column in games.columns}
-)
-_TOUCH: Final = (
+_OPEN: Final = Prepared(insert(games))
+_TOUCH: Final = Prepared(
     update(games)
     .where(games.c.id == bindparam("of"))
     .values({name: bindparam(name) for name in ("updated", "status", "listed", "flag")})
 )
-_HAPPEN: Final = insert(events)
-_SEAT: Final = insert(holders)
+_HAPPEN: Final = Prepared(insert(events))
+_SEAT: Final = Prepared(insert(holders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def commit(connection: Connection, changes: Iterable[Change]) -> None:
         (_SEAT, seated),
     ):
         if rows:
-            connection.execute(statement, rows)
+            statement.execute(connection, rows)
 
 
 def hand_over(connection: Connection, token: str, game: str, side: Side, expires: int) -> None:
