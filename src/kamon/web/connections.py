@@ -83,7 +83,7 @@ class BoundedHttp(H11Protocol):
         super().data_received(data)
         if self.cycle is not before or self.transport.is_closing():
             self._stop_waiting()
-        elif self._deadline is None and self._is_idle():
+        elif self._deadline is None and self._admitted is not None and self._is_idle():
             # The first bytes of another request on a connection that was kept alive.
             self._expect_head()
 
