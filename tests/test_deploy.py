@@ -40,7 +40,11 @@ def text_of(name: str) -> str:
 
 def options() -> set[str]:
     command: Any = typer.main.get_command(app)
-    return {name for each in command.commands["serve"].params for name in each.opts}
+    return {
+        name
+        for each in command.commands["serve"].params
+        for name in [*each.opts, *each.secondary_opts]
+    }
 
 
 def check(command: list[str]) -> None:
