@@ -32,7 +32,7 @@ from kamon.web.games.tables import Table, Watcher
 from kamon.web.health import Health
 from kamon.web.memory import ServerMemory
 from kamon.web.metrics import Metrics
-from kamon.web.server_time import ServerTime
+from kamon.web.server_time import ServerTime, wall_time
 from kamon.web.writer import Writer
 from web_server import PATIENCE
 
@@ -187,7 +187,8 @@ async def test_a_connection_that_was_cut_is_made_again_and_nothing_is_missed(
     with one.database.engine.begin() as connection:
         connection.execute(
             text(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN kamon'"
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE query = 'LISTEN kamon'"
             )
         )
     for _ in range(5):
@@ -396,6 +397,20 @@ def test_a_clock_that_is_wrong_comes_nearer_to_the_right_one_and_never_goes_back
     for _ in range(50):
         now.correct(fast + 2_000)
     assert abs(now() - fast - 2_000) < 500
+
+
+async def test_servers_whose_machines_disagree_about_the_time_agree_about_the_clocks(
+    one: Server, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kamon.web.server_time.wall_time", lambda: wall_time() + 2_000)
+    async with serving(postgres_url) as ahead:
+        assert abs(ahead.now() - one.now()) < 500
+        game = await new(one, "60+0")
+        for server in (one, ahead, one, ahead):
+            room = await play(server, game)
+        assert_whole(one, game)
+        clock = room.clock
+        assert min(clock.black, clock.white) > 50_000
 
 
 async def test_a_second_server_gives_nobody_time_for_the_first_one_was_there(
