@@ -80,6 +80,9 @@ ORDER = [
     "web.copying",
     "web.writer",
     "web.memory",
+    "web.cluster.news",
+    "web.cluster.members",
+    "web.cluster.leases",
     "web.games.clocks",
     "web.games.rooms",
     "web.games.store",
@@ -89,7 +92,8 @@ ORDER = [
     "web.games.flags",
     "web.games.commits",
     "web.games.desk",
-    "web.games.listings",
+    "web.games.attendance",
+    "web.games.following",
     "web.games.views",
     "web.engine.fairness",
     "web.engine.workers",
@@ -129,7 +133,8 @@ ORDER = [
 EXCEPTIONS = {("position", "render.svg")}
 GAME_MODULES = ORDER[: ORDER.index("engine.strengths")]
 PACKAGES = {"", "render", "engine", "web"} | {
-    f"web.{part}" for part in ("games", "engine", "studies", "pictures", "learn", "pages")
+    f"web.{part}"
+    for part in ("cluster", "games", "engine", "studies", "pictures", "learn", "pages")
 }
 
 

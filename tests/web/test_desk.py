@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class Disk(Games):
         self.failures: list[Exception] = []
         self.loads: list[Exception] = []
 
-    def commit(self, connection: Connection, changes: Iterable[Change]) -> None:
+    def commit(self, connection: Connection, changes: Sequence[Change]) -> None:
         batch = list(changes)
         self.asked += 1
         assert self.free.wait(PATIENCE)
@@ -379,7 +379,7 @@ async def test_a_commit_that_is_there_although_it_failed_is_found_and_shown(
     watcher = desk.presence.watch(await desk.table(game), frozenset())
     watcher.queue.get_nowait()
 
-    def commit_and_fail(connection: Connection, changes: Iterable[Change]) -> None:
+    def commit_and_fail(connection: Connection, changes: Sequence[Change]) -> None:
         store.commit(connection, changes)
         connection.commit()
         raise DISK_FULL

@@ -165,8 +165,8 @@ def test_only_listed_games_that_wait_are_open(disk: Disk) -> None:
             opened("taken", 4, "playing", listed=True),
         ]
     )
-    assert disk.open_games(10) == ["new", "old"]
-    assert disk.open_games(1) == ["new"]
+    assert disk.open_games(10) == [("new", ""), ("old", "")]
+    assert disk.open_games(1) == [("new", "")]
 
 
 def test_only_games_in_play_have_a_flag_to_watch(disk: Disk) -> None:

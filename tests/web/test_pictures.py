@@ -96,6 +96,9 @@ class Services:
         if drawer is not None:
             self.studio.worker = drawer  # type: ignore[assignment]
 
+    def client(self, _: HTTPConnection) -> str:
+        return "somebody"
+
     def spend(self, _: HTTPConnection, what: str, cost: float = 1.0) -> None:
         self.budgets.spend("somebody", what, cost)
 

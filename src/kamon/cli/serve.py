@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import logging
 import os
+import signal
 import socket
 import sqlite3
 import threading
@@ -19,6 +20,7 @@ from kamon.cli.databases import opening
 if TYPE_CHECKING:
     from kamon.web.connections import Network
     from kamon.web.database import Database
+    from kamon.web.settings import Settings
 
 # What uvicorn asks for by default.
 BACKLOG: Final = 2048
@@ -80,6 +82,10 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         Literal["info", "warning"],
         typer.Option(help="What is logged; info adds attempts that were refused."),
     ] = "warning",
+    web: Annotated[
+        bool,
+        typer.Option("--web/--no-web", help="Serve the page, or only think for other servers."),
+    ] = True,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page.")] = False,
 ) -> None:
     """Serve the web page."""
@@ -113,6 +119,9 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         _copy(settings.database, copy_to)
         return
     logs.set_up(log_format, log_level)
+    if not web:
+        _think(settings)
+        return
     try:
         listener = bind(host, port)
     except OSError as error:
@@ -143,6 +152,29 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     )
     logging.getLogger("uvicorn.error").addFilter(_shorten)
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def _think(settings: "Settings") -> None:
+    """Think for the servers that share a database, until somebody ends it."""
+    from kamon.web.app import think  # noqa: PLC0415 - see above
+
+    database = _open(settings.database)
+    if not database.shared:
+        database.close()
+        raise typer.BadParameter(
+            "a server without a page helps others that share its database: "
+            "name theirs, as postgresql://me@localhost/kamon",
+            param_hint="--database",
+        )
+
+    async def until_told() -> None:
+        ended = asyncio.Event()
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(signum, ended.set)
+        typer.echo(f"Kamon thinks for {database.name} (Ctrl-C ends it)")
+        await think(settings, database, ended)
+
+    asyncio.run(until_told())
 
 
 def bind(host: str, port: int) -> socket.socket:

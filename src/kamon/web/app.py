@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, TypedDict
 
 from fastapi import FastAPI
@@ -12,18 +13,21 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from kamon import __version__
 from kamon.web import answers, contract
+from kamon.web.cluster.leases import Leases
+from kamon.web.cluster.members import Members
 from kamon.web.database import Database
 from kamon.web.engine.analysts import Analysts
 from kamon.web.engine.reviews import Reviews
 from kamon.web.engine.thinkers import Thinkers
 from kamon.web.games import routes as game_routes
 from kamon.web.games.desk import Desk
-from kamon.web.games.listings import Listings
+from kamon.web.games.following import Following
 from kamon.web.games.people import People
 from kamon.web.games.rooms import Event, Room
 from kamon.web.games.socket import serve_socket
 from kamon.web.games.store import Games
 from kamon.web.health import Health
+from kamon.web.identity import Secrets
 from kamon.web.learn import lessons, rulebook
 from kamon.web.limits import Budgets
 from kamon.web.memory import ServerMemory
@@ -91,9 +95,25 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     return app
 
 
+@dataclass(frozen=True, slots=True)
+class _Core:
+    """The parts of a server that play: those of a server without a page too."""
+
+    health: Health
+    metrics: Metrics
+    secrets: Secrets
+    now: ServerTime
+    desk: Desk
+    people: People
+    thinkers: Thinkers
+    following: Following | None
+
+
 @contextlib.asynccontextmanager
-async def _running(settings: Settings, database: Database | None) -> AsyncIterator[Services]:
-    """Start the parts of a server; end them in the opposite order."""
+async def _playing(
+    settings: Settings, database: Database | None, *, web: bool
+) -> AsyncIterator[_Core]:
+    """Start what is needed to play; end it in the opposite order."""
     health, metrics = Health(), Metrics()
     if database is None:
         database = Database(settings.database)
@@ -101,67 +121,119 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
     writer = Writer(database, health, metrics)
     games = Games(database)
     memory = ServerMemory(database, writer)
-    secrets = await memory.secrets()
     now = ServerTime(await asyncio.to_thread(games.latest_change))
-    away = await memory.time_away(now())
-    studio = Studio()
-    async with (
-        Desk(games, writer, now, health).running(away) as desk,
-        Thinkers(desk, settings.workers, health, metrics, moment=settings.moment) as thinkers,
-        Analysts(settings.analysts) as analysts,
-    ):
-        services = Services(
-            settings=settings,
-            health=health,
-            metrics=metrics,
-            secrets=secrets,
-            budgets=Budgets(scale=settings.budget_scale),
-            desk=desk,
-            listings=Listings(desk),
-            people=People(now),
-            studies=Studies(database, writer),
-            thinkers=thinkers,
-            analysts=analysts,
-            reviews=Reviews(writer, analysts),
-            studio=studio,
+    if database.shared:
+        now.set(await asyncio.to_thread(games.time))
+    people = People(now)
+    members = Members(writer, now, web=web) if database.shared else None
+    desk = Desk(games, writer, now, health, None if members is None else members.id)
+    leases = None if members is None else Leases(writer, members.id, now)
+    following = None
+    async with contextlib.AsyncExitStack() as parts:
+        # What the first server puts right must be done before the second one plays.
+        async with database.starting_alone():
+            secrets = await memory.secrets()
+            away = await memory.time_away(now())
+            await parts.enter_async_context(desk.running(away))
+            if members is not None:
+                following = Following(desk, members, people, now, health, metrics)
+                await parts.enter_async_context(following.running())
+        thinkers = await parts.enter_async_context(
+            Thinkers(desk, settings.workers, health, metrics, moment=settings.moment, leases=leases)
         )
-        _calm_collector()
-        stop_metrics = _serve_metrics(services)
+        if following is not None:
+            following.wants_thought = thinkers.look_for_work
+        core = _Core(health, metrics, secrets, now, desk, people, thinkers, following)
         tasks = [
             asyncio.create_task(memory.keep_alive(health, now)),
             asyncio.create_task(metrics.watch_loop()),
-            asyncio.create_task(health.repeat("clearing", lambda: _clear_old(services), HOUR)),
         ]
-        yield services
+        stop_metrics = _serve_metrics(core, settings)
+        yield core
         await asyncio.to_thread(stop_metrics)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        studio.close()
+        await _cancel(tasks)
     await memory.note_alive(now())
     writer.close()
     database.close()
 
 
-def _serve_metrics(services: Services) -> Callable[[], None]:
+@contextlib.asynccontextmanager
+async def _running(settings: Settings, database: Database | None) -> AsyncIterator[Services]:
+    """Start the parts of a server; end them in the opposite order."""
+    studio = Studio()
+    async with (
+        _playing(settings, database, web=True) as core,
+        Analysts(settings.analysts) as analysts,
+    ):
+        writer = core.desk.writer
+        services = Services(
+            settings=settings,
+            health=core.health,
+            metrics=core.metrics,
+            secrets=core.secrets,
+            budgets=Budgets(scale=settings.budget_scale),
+            desk=core.desk,
+            people=core.people,
+            studies=Studies(writer.database, writer),
+            thinkers=core.thinkers,
+            analysts=analysts,
+            reviews=Reviews(writer, analysts),
+            studio=studio,
+            following=core.following,
+        )
+        _show_numbers(services)
+        _calm_collector()
+        clearing = core.health.repeat("clearing", lambda: _clear_old(services), HOUR)
+        tasks = [asyncio.create_task(clearing)]
+        yield services
+        await _cancel(tasks)
+        studio.close()
+
+
+async def think(settings: Settings, database: Database, ended: asyncio.Event) -> None:
+    """Serve no page; think for the servers that share a database, until the event comes."""
+    async with _playing(settings, database, web=False):
+        await ended.wait()
+
+
+async def _cancel(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _serve_metrics(core: _Core, settings: Settings) -> Callable[[], None]:
     """Read the numbers from the parts that have them; serve them, if there is a port for that."""
-    metrics, desk = services.metrics, services.desk
+    metrics, desk, thinkers = core.metrics, core.desk, core.thinkers
 
     async def count(_: Room, events: Sequence[Event]) -> None:
         for event in events:
             metrics.events.labels(event.kind).inc()
 
     desk.listeners.append(count)
-    metrics.gauge("sockets", "WebSockets that are open.", lambda: services.budgets.sockets)
     metrics.gauge("rooms_in_memory", "Games in memory.", lambda: len(desk.tables))
-    metrics.gauge("engine_busy", "Thoughts under way.", lambda: services.thinkers.busy)
-    metrics.gauge(
-        "engine_queue", "Games that wait for a thought.", lambda: services.thinkers.waiting
-    )
+    metrics.gauge("engine_busy", "Thoughts under way.", lambda: thinkers.busy)
+    metrics.gauge("engine_queue", "Games that wait for a thought.", lambda: thinkers.waiting)
+    metrics.gauge("problems", "Parts that do not work.", lambda: len(core.health.problems))
+    desk.met_conflict = metrics.conflicts.inc
+    following, leases = core.following, thinkers.leases
+    if following is not None:
+        metrics.gauge(
+            "servers",
+            "Servers with a page on this database.",
+            lambda: following.members.others_on_the_web + 1,
+        )
+    if leases is not None:
+        metrics.gauge("leases", "Games that this server thinks about.", lambda: len(leases.held))
+    port = settings.metrics_port
+    return (lambda: None) if port is None else metrics.serve(settings.metrics_host, port)
+
+
+def _show_numbers(services: Services) -> None:
+    """Show the numbers of a server with a page."""
+    metrics = services.metrics
+    metrics.gauge("sockets", "WebSockets that are open.", lambda: services.budgets.sockets)
     metrics.gauge("analysts_queue", "Studies that wait.", lambda: services.analysts.waiting)
-    metrics.gauge("problems", "Parts that do not work.", lambda: len(services.health.problems))
-    port = services.settings.metrics_port
-    return (lambda: None) if port is None else metrics.serve(services.settings.metrics_host, port)
 
 
 def _calm_collector() -> None:

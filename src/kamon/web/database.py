@@ -4,10 +4,11 @@ A SQLite file belongs to one server. A PostgreSQL database may be shared by seve
 tables more for what they must know of each other. No method here may be called on the event loop.
 """
 
+import asyncio
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -257,6 +258,16 @@ class Database:
             finally:
                 connection.execute(select(func.pg_advisory_unlock(_STARTING)))
                 connection.commit()
+
+    @asynccontextmanager
+    async def starting_alone(self) -> AsyncIterator[None]:
+        """Do the same inside an event loop."""
+        lock = self.starting()
+        await asyncio.to_thread(lock.__enter__)
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(lock.__exit__, None, None, None)
 
     def migrate(self) -> None:
         """Bring the tables up to date, in one transaction."""

@@ -87,6 +87,10 @@ class Secrets:
         digest = hmac.digest(self._key, random.encode(), "sha256")[:_SIGNATURE_BYTES]
         return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
+    def pseudonym(self, client: str) -> str:
+        """Name an address so that only somebody with our key could find out which one it is."""
+        return hmac.digest(self._key, f"client {client}".encode(), "sha256")[:8].hex()
+
     def visitor(
         self, headers: Mapping[str, str], cookies: Mapping[str, str], *, secure: bool = False
     ) -> Visitor:

@@ -6,9 +6,9 @@ import secrets as random_secrets
 from collections.abc import Callable
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, func, insert, select, update
 
-from kamon.web.database import Database, server, unsigned_holders
+from kamon.web.database import Database, server, servers, unsigned_holders
 from kamon.web.errors import ApiError
 from kamon.web.health import Health
 from kamon.web.identity import Secrets
@@ -39,9 +39,17 @@ class ServerMemory:
 
     async def time_away(self, now: int) -> int:
         """Tell for how many milliseconds no server was running on this database."""
-        alive = await asyncio.to_thread(self._read, _ALIVE)
-        away = 0 if alive is None else now - int(alive)
+        alive = await asyncio.to_thread(self._latest_alive)
+        away = 0 if alive is None else now - alive
         return away if away >= _AWAY_AT_LEAST else 0
+
+    def _latest_alive(self) -> int | None:
+        """Return when any server was last alive; those that share a database say it more often."""
+        noted = self._read(_ALIVE)
+        with self._database.reading() as connection:
+            others = connection.execute(select(func.max(servers.c.alive))).scalar()
+        known = [int(each) for each in (noted, others) if each is not None]
+        return max(known, default=None)
 
     async def keep_alive(self, health: Health, now: Callable[[], int]) -> None:
         """Note again and again that the server is alive."""
@@ -54,8 +62,9 @@ class ServerMemory:
 
     async def _write(self, name: str, value: str) -> None:
         def write(connection: Connection) -> None:
-            connection.execute(delete(server).where(server.c.name == name))
-            connection.execute(insert(server).values(name=name, value=value))
+            known = update(server).where(server.c.name == name).values(value=value)
+            if not connection.execute(known).rowcount:
+                connection.execute(insert(server).values(name=name, value=value))
 
         await self._writer.write(write)
 

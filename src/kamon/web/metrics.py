@@ -49,6 +49,16 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self.registry,
         )
+        self.conflicts = Counter(
+            "kamon_conflicts",
+            "Commands decided again because another server had changed the game.",
+            registry=self.registry,
+        )
+        self.lost_notifications = Counter(
+            "kamon_lost_notifications",
+            "Changes by other servers that no notification told of.",
+            registry=self.registry,
+        )
         self.loop_lag = Gauge(
             "kamon_event_loop_lag_seconds",
             "How late the event loop was at its last look at the clock.",

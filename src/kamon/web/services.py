@@ -1,5 +1,6 @@
 """What routes receive: the parts of one server, and what they share in dealing with a visitor."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from kamon.web.engine.reviews import Reviews
 from kamon.web.engine.thinkers import Thinkers
 from kamon.web.games.commits import Done
 from kamon.web.games.desk import Desk
-from kamon.web.games.listings import Listings
+from kamon.web.games.following import Following
 from kamon.web.games.messages import GameCommand
 from kamon.web.games.people import People
 from kamon.web.games.rooms import Command, Room
@@ -38,13 +39,14 @@ class Services:
     secrets: Secrets
     budgets: Budgets
     desk: Desk
-    listings: Listings
     people: People
     studies: Studies
     thinkers: Thinkers
     analysts: Analysts
     reviews: Reviews
     studio: Studio
+    # What other servers do, where some share the database.
+    following: Following | None = None
 
     # --- Who asks ---
 
@@ -71,11 +73,27 @@ class Services:
         """Tell whether people reach us over TLS, which may end at a proxy."""
         return self.base_url(connection).startswith("https:")
 
+    def client(self, connection: HTTPConnection) -> str:
+        """Name the address of whoever asks by its pseudonym."""
+        return self.secrets.pseudonym(client_of(connection))
+
     def spend(self, connection: HTTPConnection, what: str, cost: float = 1.0) -> None:
         """Take from the budget of whoever asks."""
-        self.budgets.spend(client_of(connection), what, cost)
+        self.budgets.spend(self.client(connection), what, cost)
 
     # --- Games ---
+
+    async def table(self, game: str) -> Table:
+        """Return a game's table, with who is there through other servers."""
+        table = await self.desk.table(game)
+        await self.look_around([table])
+        return table
+
+    async def look_around(self, tables: Sequence[Table]) -> None:
+        """Find out who is at tables that nobody has watched through this server."""
+        if self.following is not None:
+            unwatched = [table for table in tables if not table.watchers]
+            await self.following.attendance.look(unwatched)
 
     def view(self, table: Table, sides: frozenset[Side], room: Room | None = None) -> RoomView:
         """Tell a table to somebody: as it is now, or as a room was when it was new."""
@@ -83,7 +101,7 @@ class Services:
         company = Company(
             present=frozenset(side for side in Side if presence.present(table, side)),
             away_since={side: presence.absent_since(table, side) for side in Side},
-            watchers=sum(not watcher.sides for watcher in table.watchers),
+            watchers=presence.spectators(table),
         )
         return room_view(room or table.room, sides, company, self.desk.now())
 
@@ -105,9 +123,11 @@ class Services:
         holders = [(room.open_side(), visitor.require())] if command.do == "join" else []
         absent = None
         if command.do == "claim" and sides:
+            if self.following is not None:
+                await self.following.attendance.look([table])
             absent = self.desk.presence.absent_since(table, next(iter(sides)).other)
         request = Command(command.do, sides, data, command.after, command.id, absent)
-        return await self.desk.submit(table.room.id, request, holders)
+        return await self.desk.submit(table.room.id, request, holders, client)
 
 
 async def services_of(connection: HTTPConnection) -> Services:

@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 
 from kamon.engine.strengths import STRENGTHS
 from kamon.notation import format_cell, format_position
+from kamon.web.cluster.leases import LOOK_EVERY, RETRY, Leases
 from kamon.web.engine import playing
 from kamon.web.engine.fairness import FairQueue
 from kamon.web.engine.workers import Threads, Worker
@@ -70,8 +71,12 @@ class Thinkers:
         metrics: Metrics | None = None,
         *,
         moment: float = 0.0,
+        leases: Leases | None = None,
     ) -> None:
         self.desk = desk
+        # Where servers share their games, they also share the work.
+        self.leases = leases
+        self._may_lease = asyncio.Event()
         self.moment = moment
         self.busy = 0
         self.compiling = True
@@ -96,7 +101,10 @@ class Thinkers:
 
     async def __aenter__(self) -> Self:
         self.desk.listeners.append(self._listen)
-        for work in (self._compile(), self._dispatch()):
+        works = [self._compile(), self._dispatch()]
+        if self.leases is not None:
+            works.append(self._lease(self.leases))
+        for work in works:
             self._health.watch("thinkers", self._begin(work))
         return self
 
@@ -140,6 +148,37 @@ class Thinkers:
             self.consider(room)
 
     async def _listen(self, room: Room, _: Sequence[Event]) -> None:
+        if self.leases is None or not room.computer_to_move():
+            self.consider(room)
+        else:
+            # It has been written down with the move, for whoever has a free worker.
+            self.look_for_work()
+
+    # --- Work that servers share ---
+
+    def look_for_work(self) -> None:
+        """Look soon for games that wait for the computer."""
+        self._may_lease.set()
+
+    async def _lease(self, leases: Leases) -> None:
+        """Take games to think about whenever a worker is free."""
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_EVERY):
+                    await self._may_lease.wait()
+            self._may_lease.clear()
+            free = 0 if self.compiling else len(self._idle) - len(self._queue)
+            with contextlib.suppress(ApiError):
+                for game, client in await leases.take(free):
+                    self.asked_by(game, client)
+                    await self._begin_leased(leases, game)
+
+    async def _begin_leased(self, leases: Leases, game: str) -> None:
+        try:
+            room = (await self.desk.table(game)).room
+        except ApiError:
+            await leases.give_back(game, after=RETRY)
+            return
         self.consider(room)
 
     @property
@@ -161,6 +200,10 @@ class Thinkers:
             self._failures.pop(room.id, None)
             return
         if self._wanted.get(room.id) == room.board_number:
+            return
+        if self.leases is not None and room.id not in self.leases.held:
+            self.leases.ensure(room.id, room.board_number)
+            self.look_for_work()
             return
         self._wanted[room.id] = room.board_number
         if self.compiling and _needs_engine(room):
@@ -210,6 +253,8 @@ class Thinkers:
         finally:
             if self._wanted.get(room.id) == room.board_number:
                 del self._wanted[room.id]
+            if self.leases is not None:
+                self.look_for_work()
 
     async def _think(self, worker: _Thinker, room: Room) -> int:
         """Let a worker choose a move, and take the worker back."""
@@ -249,8 +294,10 @@ class Thinkers:
         """Think about a game once more, a little later each time."""
         failures = self._failures[game] = self._failures.get(game, 0) + 1
         if failures > TRIES:
-            # Whoever looks at the game next asks again.
+            # Whoever looks at the game next asks again, or another server does better.
             del self._failures[game]
+            if self.leases is not None:
+                self._begin(self.leases.give_back(game, after=RETRY))
             return
 
         async def reconsider() -> None:

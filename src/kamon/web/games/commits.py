@@ -1,18 +1,22 @@
 """Decided changes gather, and are committed together: many games share one sync of the disk.
 
 All changes of one command are committed together or not at all. Where a commit fails, the commands
-in it fail, and so do later ones of the same games, which rest on them.
+in it fail, and so do later ones of the same games, which rest on them. On a database that servers
+share, a command also fails if another server has changed the game first: that is a ``Conflict``,
+and the command is decided again.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
+from kamon.web.cluster import news
 from kamon.web.errors import ApiError, storage_failed
 from kamon.web.games import store
 from kamon.web.games.rooms import Event, Room
@@ -28,6 +32,10 @@ PACE: Final = 0.016
 _log = logging.getLogger(__name__)
 
 Done = tuple[Room, Sequence[Event]]
+
+
+class Conflict(Exception):  # noqa: N818 - nothing is wrong: somebody was faster
+    """Another server has changed the game since the command was decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +67,11 @@ class Commits:
         writer: Writer,
         publish: Callable[[Part], Awaitable[None]],
         undo: Callable[[Part], Awaitable[None]],
+        server: str | None = None,
     ) -> None:
         self._writer = writer
+        # Our name among the servers that share the database, if it is shared.
+        self._server = server
         self._publish = publish
         self._undo = undo
         self._jobs: list[Job] = []
@@ -102,10 +113,10 @@ class Commits:
         except IntegrityError as error:
             _log.warning("a command contradicts the database: %s", error.orig)
             await self._write_one_by_one(batch)
-        except ApiError:
+        except ApiError as error:
             # The database has failed, and would fail for each of them in turn.
             for job in batch:
-                await self._fail(job)
+                await self._fail(job, error)
 
     async def _write_one_by_one(self, batch: Sequence[Job]) -> None:
         """Find the job that cannot be written, so that it does not spoil the others."""
@@ -114,27 +125,39 @@ class Commits:
                 try:
                     await self._commit([job])
                 except (IntegrityError, ApiError):
-                    await self._fail(job)
+                    await self._fail(job, storage_failed())
 
     async def _commit(self, batch: Sequence[Job]) -> None:
-        """Commit some jobs and publish them; all of them or none."""
-        changes = [part.change for job in batch for part in job.parts]
-        await self._writer.write(lambda connection: self.commit(connection, changes))
-        self._jobs = [job for job in self._jobs if job not in batch]
-        for job in batch:
+        """Commit some jobs and publish them; all of them or none, but for those that are late."""
+        late = await self._writer.write(lambda connection: self._transact(connection, batch))
+        written = [job for job in batch if job not in late]
+        self._jobs = [job for job in self._jobs if job not in written]
+        for job in written:
             for part in job.parts:
                 part.table.waiting -= 1
                 await self._publish(part)
             if not job.done.done():
                 job.done.set_result((job.parts[0].room, job.parts[0].change.events))
+        for job in late:
+            if job in self._jobs:
+                await self._fail(job, Conflict())
 
-    async def _fail(self, first: Job) -> None:
+    def _transact(self, connection: Connection, batch: Sequence[Job]) -> list[Job]:
+        """Write some jobs; return those that were too late, because their games have moved on."""
+        if self._server is None:
+            self.commit(connection, _changes(batch))
+            return []
+        late = _resting_on(batch, store.moved_on(connection, _changes(batch)))
+        changes = _changes([job for job in batch if job not in late])
+        if changes:
+            self.commit(connection, changes)
+            store.want_thoughts(connection, changes)
+            news.tell(connection, self._server, _hints(changes))
+        return late
+
+    async def _fail(self, first: Job, error: Exception) -> None:
         """Undo what was decided. Later commands of the same games rest on it, and fail as well."""
-        failed, games = [], {part.change.game for part in first.parts}
-        for job in list(self._jobs):
-            if job.touches(games):
-                failed.append(job)
-                games |= {part.change.game for part in job.parts}
+        failed = _resting_on(self._jobs, {part.change.game for part in first.parts})
         self._jobs = [job for job in self._jobs if job not in failed]
         for job in failed:
             for part in job.parts:
@@ -143,6 +166,30 @@ class Commits:
             for part in job.parts:
                 await self._undo(part)
             if not job.done.done():
-                job.done.set_exception(storage_failed())
+                job.done.set_exception(error)
                 # Nobody may be waiting for it any more; then asyncio would complain.
                 job.done.exception()
+
+
+def _changes(jobs: Iterable[Job]) -> list[Change]:
+    return [part.change for job in jobs for part in job.parts]
+
+
+def _resting_on(jobs: Iterable[Job], games: set[str]) -> list[Job]:
+    """Find the jobs that touch some games, and those that touch games of such a job, and so on."""
+    found, games = [], set(games)
+    for job in jobs:
+        if job.touches(games):
+            found.append(job)
+            games |= {part.change.game for part in job.parts}
+    return found
+
+
+def _hints(changes: Iterable[Change]) -> list[news.Hint]:
+    newest = {change.game: change for change in changes}
+    found = [news.Hint(game, str(change.events[-1].number)) for game, change in newest.items()]
+    return found + [
+        news.Hint(game, news.THOUGHT)
+        for game, change in newest.items()
+        if change.thought is not None
+    ]

@@ -1,25 +1,30 @@
 """Where commands come in and events go out.
 
 A command is decided at once against the newest room, committed or not, and joins the next commit.
-Only when that is on the disk is the command acknowledged and its events are published.
+Only when that is on the disk is the command acknowledged and its events are published. Where
+another server has changed the game first, its events are loaded and the command is decided again.
 """
 
 import asyncio
 import contextlib
 import logging
+import random
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from typing import Final
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from kamon.layout import SEED_LIMIT, Layout
 from kamon.position import Side
+from kamon.web.cluster import news
+from kamon.web.cluster.news import Hint
 from kamon.web.errors import ApiError, storage_failed
 from kamon.web.games import rooms, store
-from kamon.web.games.commits import BATCH_LIMIT, Commits, Part
+from kamon.web.games.commits import BATCH_LIMIT, Commits, Conflict, Done, Part
 from kamon.web.games.flags import Flags
 from kamon.web.games.presence import Presence
 from kamon.web.games.rooms import Command, Event, Room
@@ -29,6 +34,10 @@ from kamon.web.health import Health
 from kamon.web.ids import new_id
 from kamon.web.writer import Writer
 
+# How often a command is decided again because another server was faster, and how many seconds pass
+# before each try, at most.
+TRIES: Final = 12
+_TRY_PAUSE: Final = 0.01
 # A flag that falls while nothing can be written falls again so many milliseconds later.
 _FLAG_RETRY: Final = 1_000
 
@@ -41,9 +50,16 @@ class Desk:
     """All games of one server. Made and used inside one event loop."""
 
     def __init__(
-        self, games: Games, writer: Writer, now: Callable[[], int], health: Health | None = None
+        self,
+        games: Games,
+        writer: Writer,
+        now: Callable[[], int],
+        health: Health | None = None,
+        server: str | None = None,
     ) -> None:
         self.games = games
+        # Our name among the servers that share the database, if it is shared.
+        self.server = server
         self.writer = writer
         self.now = now
         self.listeners: list[Listener] = []
@@ -51,7 +67,9 @@ class Desk:
         self.presence = Presence(now)
         self.tables = Tables(games, self.presence.forget)
         self.flags = Flags(now)
-        self.commits = Commits(writer, self._publish, self._undo)
+        self.commits = Commits(writer, self._publish, self._undo, server)
+        # Is called whenever another server was faster.
+        self.met_conflict: Callable[[], None] = lambda: None
 
     @contextlib.asynccontextmanager
     async def running(self, away: int = 0) -> AsyncIterator["Desk"]:
@@ -60,7 +78,9 @@ class Desk:
         ``away`` is for how long the server was down: that time is given back to the players.
         """
         flags = await asyncio.to_thread(self.games.flags)
-        self.flags.put_all((due + away, game) for due, game in flags)
+        if self.server is None:
+            # On a shared database every server looks for clocks that have run out.
+            self.flags.put_all((due + away, game) for due, game in flags)
         tasks = [self._health.watch("commits", asyncio.create_task(self.commits.run()))]
         if away:
             # Before anybody is served: until then a clock shows the time of the downtime as used.
@@ -80,25 +100,71 @@ class Desk:
 
     async def table(self, game: str) -> Table:
         """Return a game's table, from memory or from the database."""
-        return await self.tables.get(game)
+        table = await self.tables.get(game)
+        if self.server is not None and not (table.watchers or table.waiting):
+            # Nobody has followed what other servers have done to it.
+            await self._catch_up(table)
+            # From the beginning, if it seems to have been cleared away.
+            return await self.tables.get(game)
+        return table
+
+    async def several(self, games: Sequence[str]) -> list[Table]:
+        """Return the tables of several games; one that has been cleared away is left out."""
+        if self.server is not None:
+            await self._load_together(games)
+        tables = []
+        for game in games:
+            with contextlib.suppress(ApiError):
+                tables.append(await self.tables.get(game))
+        return tables
+
+    async def _load_together(self, games: Sequence[str]) -> None:
+        """Bring the tables that nobody follows up to date, with one question to the database."""
+        after = dict.fromkeys(games, 0)
+        for game in games:
+            table = self.tables.loaded(game)
+            if table is not None and (table.watchers or table.waiting):
+                del after[game]
+            elif table is not None:
+                after[game] = table.room.number
+        found = await asyncio.to_thread(self.games.load_many, after)
+        for game, (events, holders) in found.items():
+            table = self.tables.loaded(game)
+            if table is not None:
+                await self.take_in(table, events, holders)
+            elif events:
+                self.tables.add(Table(rooms.create(game, events), holders, events))
 
     async def create(
-        self, first: Event, holders: Sequence[Holder], game: str | None = None
+        self,
+        first: Event,
+        holders: Sequence[Holder],
+        game: str | None = None,
+        client: str = "",
     ) -> Room:
         """Open a new game, under a name that was chosen before or a new one."""
-        part = self._open(game or new_id(), first, holders)
+        part = self._open(game or new_id(), first, holders, client)
         return (await asyncio.shield(self.commits.add(part)))[0]
 
     async def submit(
-        self,
-        game: str,
-        command: Command,
-        holders: Sequence[Holder] = (),
-    ) -> tuple[Room, Sequence[Event]]:
+        self, game: str, command: Command, holders: Sequence[Holder] = (), client: str = ""
+    ) -> Done:
         """Obey a command; return when what follows from it is on the disk.
 
         A command whose id has been obeyed before changes nothing and is acknowledged again.
         """
+        for tried in range(TRIES):
+            try:
+                return await self._try_to_submit(game, command, holders, client)
+            except Conflict:
+                self.met_conflict()
+                # Servers that want the same must not go on meeting each other.
+                await asyncio.sleep(_TRY_PAUSE * tried * random.random())  # noqa: S311
+        raise storage_failed()
+
+    async def _try_to_submit(
+        self, game: str, command: Command, holders: Sequence[Holder], client: str
+    ) -> Done:
         table = await self.table(game)
         if table.doubtful:
             await self._catch_up(table)
@@ -113,30 +179,44 @@ class Desk:
         before, room, events = rooms.step(table.newest, command, self.now())
         if not events:
             return table.room, ()
-        parts = [self._part(table, room, events, holders)]
+        parts = [self._part(table, room, events, holders, client)]
         if room.next_id is not None and before.next_id is None:
-            parts.append(self._open_next(table, room, events[-1]))
+            parts.append(self._open_next(table, room, events[-1], client))
         table.pending = room
         return await asyncio.shield(self.commits.add(*parts))
 
     def _part(
-        self, table: Table, room: Room, events: Sequence[Event], holders: Sequence[Holder]
+        self,
+        table: Table,
+        room: Room,
+        events: Sequence[Event],
+        holders: Sequence[Holder],
+        client: str,
     ) -> Part:
-        flag = room.clock.flag(room.turn) if room.turn is not None else None
-        return Part(table, Change(room.id, events, room.status, room.listed, flag, holders), room)
+        change = Change(
+            room.id,
+            events,
+            room.status,
+            room.listed,
+            room.clock.flag(room.turn) if room.turn is not None else None,
+            holders,
+            client,
+            room.board_number if room.computer_to_move() else None,
+        )
+        return Part(table, change, room)
 
-    def _open(self, game: str, first: Event, holders: Sequence[Holder]) -> Part:
+    def _open(self, game: str, first: Event, holders: Sequence[Holder], client: str) -> Part:
         room = rooms.create(game, [first])
         table = Table(room, [], [], pending=room)
         self.tables.add(table)
-        return self._part(table, room, (first,), holders)
+        return self._part(table, room, (first,), holders, client)
 
-    def _open_next(self, table: Table, room: Room, agreed: Event) -> Part:
+    def _open_next(self, table: Table, room: Room, agreed: Event, client: str) -> Part:
         """Set the next game up, to be written together with the event that agrees to it."""
         fresh = Layout.shuffled(secrets.randbelow(SEED_LIMIT))
         first = rooms.next_game(room, agreed.data["board"], fresh, self.now())
         holders = [(side.other, holder) for side, holder in table.holders]
-        return self._open(agreed.data["game"], first, holders)
+        return self._open(agreed.data["game"], first, holders, client)
 
     @staticmethod
     async def _settled(table: Table) -> None:
@@ -148,10 +228,12 @@ class Desk:
 
     async def _publish(self, part: Part) -> None:
         table, change = part.table, part.change
-        table.holders.extend(change.holders)
+        table.holders.extend(each for each in change.holders if each not in table.holders)
         if not table.waiting:
             table.pending = None
-        await self._show(table, part.room, change.events)
+        # It may have been heard of already, and loaded.
+        if not table.events or table.events[-1].number < change.events[-1].number:
+            await self._show(table, part.room, change.events)
         self.flags.put(change.game, change.flag)
 
     async def _show(self, table: Table, room: Room, events: Sequence[Event]) -> None:
@@ -184,17 +266,23 @@ class Desk:
             events, holders = await asyncio.to_thread(self.games.load, room.id, room.number)
         except (SQLAlchemyError, OSError):
             raise storage_failed() from None
-        if table.room is not room:
-            # Somebody else has done it in the meantime.
-            return
         if not events and not holders:
             # It has been cleared away.
             self.tables.drop(room.id)
             return
         table.doubtful = False
-        table.holders[:] = holders
-        if events:
-            await self._show(table, reduce(rooms.evolve, events, room), events)
+        await self.take_in(table, events, holders)
+
+    async def take_in(
+        self, table: Table, events: Sequence[Event], holders: Sequence[Holder]
+    ) -> None:
+        """Let a table know what the database has; others may have told it some of that already."""
+        if set(holders) != set(table.holders):
+            table.holders[:] = holders
+            self.presence.seats_changed(table)
+        new = [event for event in events if event.number > table.room.number]
+        if new and new[0].number == table.room.number + 1:
+            await self._show(table, reduce(rooms.evolve, new, table.room), new)
 
     # --- Clocks ---
 
@@ -238,12 +326,21 @@ class Desk:
             lambda connection: store.hand_over(connection, token, game, side, expires)
         )
 
+    def _tell_seats(self, connection: Connection, games: Iterable[str]) -> None:
+        """Tell the other servers that seats have changed."""
+        if self.server is not None:
+            news.tell(connection, self.server, [Hint(game, news.SEATS) for game in games])
+
     async def take_over(self, token: str, holder: str) -> str | None:
         """Spend a one-time token: the holder has the seat as well. Return the game."""
         now = self.now()
-        found = await self.writer.write(
-            lambda connection: store.take_over(connection, token, holder, now)
-        )
+
+        def write(connection: Connection) -> tuple[str, Side] | None:
+            found = store.take_over(connection, token, holder, now)
+            self._tell_seats(connection, [] if found is None else [found[0]])
+            return found
+
+        found = await self.writer.write(write)
         if found is None:
             return None
         game, side = found
@@ -254,8 +351,13 @@ class Desk:
 
     async def let_go(self, holder: str) -> None:
         """Take all seats away from a holder, who wants to be forgotten."""
-        games = await self.writer.write(partial(store.let_go, holder=holder))
-        for game in games:
+
+        def write(connection: Connection) -> list[str]:
+            games = store.let_go(connection, holder)
+            self._tell_seats(connection, games)
+            return games
+
+        for game in await self.writer.write(write):
             table = self.tables.loaded(game)
             if table is not None:
                 table.holders[:] = [each for each in table.holders if each[1] != holder]
@@ -264,7 +366,12 @@ class Desk:
     async def keep_only(self, table: Table, side: Side, holder: str) -> None:
         """Take a seat away from every device but one."""
         game = table.room.id
-        await self.writer.write(lambda connection: store.keep_only(connection, game, side, holder))
+
+        def write(connection: Connection) -> None:
+            store.keep_only(connection, game, side, holder)
+            self._tell_seats(connection, [game])
+
+        await self.writer.write(write)
         table.holders[:] = [
             each for each in table.holders if each == (side, holder) or each[0] is not side
         ]

@@ -1,11 +1,12 @@
 """What the home page shows of games: your own that are running, and others' that wait."""
 
 import asyncio
-import contextlib
+from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from kamon.position import Side
-from kamon.web.errors import ApiError
+from kamon.web.errors import too_many
 from kamon.web.games import views
 from kamon.web.games.messages import LobbyView
 from kamon.web.games.rooms import Room
@@ -21,6 +22,8 @@ MINE_READ: Final = 24
 OPEN_SHOWN: Final = 20
 # More than are shown, because those of one address are not all shown.
 OPEN_READ: Final = 200
+# Games that one address may have waiting at a time.
+GAMES_PER_CLIENT: Final = 3
 
 
 async def lobby(services: Services, visitor: Visitor) -> LobbyView:
@@ -32,7 +35,7 @@ async def lobby(services: Services, visitor: Visitor) -> LobbyView:
         mine = await asyncio.to_thread(
             desk.games.games_of, visitor.holder, MINE_READ, None, RUNNING
         )
-    own = await tables_of(services, mine)
+    own = await desk.several(mine)
     others = [each for each in await open_tables(services) if not visitor.sides(each.holders)]
     now = desk.now()
 
@@ -50,18 +53,27 @@ async def lobby(services: Services, visitor: Visitor) -> LobbyView:
 async def open_tables(services: Services) -> list[Table]:
     """Find the games that wait for anyone and could begin, a few of each address."""
     waiting = await asyncio.to_thread(services.desk.games.open_games, OPEN_READ)
-    tables = await tables_of(services, waiting)
-    return services.listings.fair_share([each for each in tables if services.is_attended(each)])
+    tables = await services.desk.several(fair_share(waiting))
+    await services.look_around(tables)
+    return [table for table in tables if services.is_attended(table)]
 
 
-async def tables_of(services: Services, games: list[str]) -> list[Table]:
-    """Find the tables of games that were listed a moment ago."""
-    tables = []
-    for game in games:
-        # One may have been cleared away since it was listed.
-        with contextlib.suppress(ApiError):
-            tables.append(await services.desk.table(game))
-    return tables
+def fair_share(waiting: Sequence[tuple[str, str | None]]) -> list[str]:
+    """Choose the games that are listed: of each client a few, of unknown ones all."""
+    seen: Counter[str] = Counter()
+    chosen = []
+    for game, client in waiting:
+        if client:
+            seen[client] += 1
+        if not client or seen[client] <= GAMES_PER_CLIENT:
+            chosen.append(game)
+    return chosen
+
+
+async def require_place(services: Services, client: str) -> None:
+    """Refuse one more game of a client who has enough of them waiting."""
+    if await asyncio.to_thread(services.desk.games.count_open_of, client) >= GAMES_PER_CLIENT:
+        raise too_many("games of this address that wait for an opponent", 60)
 
 
 def _urgency(room: Room, sides: frozenset[Side], now: int) -> tuple[int, int]:

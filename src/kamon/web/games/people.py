@@ -17,6 +17,8 @@ class People:
         self._connected: Counter[str] = Counter()
         # Those seen longest ago come first.
         self._seen: dict[str, int] = {}
+        # How many are here through other servers.
+        self.elsewhere = 0
 
     def see(self, holder: str | None) -> None:
         """Note that somebody looks at the home page."""
@@ -38,7 +40,11 @@ class People:
                 del self._connected[holder]
 
     def count(self) -> int:
-        """Tell how many are here; whoever has two pages open counts once."""
+        """Tell how many are here, through this server and others."""
+        return self.count_here() + self.elsewhere
+
+    def count_here(self) -> int:
+        """Tell how many are here through this server; whoever has two pages open counts once."""
         self._forget()
         return len(self._connected.keys() | self._seen.keys())
 

@@ -205,6 +205,8 @@ def decide(room: Room, command: Command, now: int) -> tuple[Event, ...]:
     """Say what follows from a command, or raise an ``ApiError``."""
     if command.do not in _ANYBODY | SERVER_COMMANDS and not command.sides:
         raise ApiError("not-your-seat")
+    # Servers that share games may tell the time a little differently.
+    now = max(now, room.updated)
     facts = _DECISIONS[command.do](room, command, now)
     return tuple(
         Event(number, now, kind, data, command.id if number == room.number + 1 else None)

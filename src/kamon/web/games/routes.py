@@ -20,7 +20,7 @@ from kamon.web import identity
 from kamon.web.errors import ApiError
 from kamon.web.games import rooms, views
 from kamon.web.games.clocks import Control
-from kamon.web.games.lobby import FINISHED, RUNNING, lobby, open_tables, tables_of
+from kamon.web.games.lobby import FINISHED, RUNNING, lobby, open_tables, require_place
 from kamon.web.games.messages import (
     CommandAnswer,
     GameCommand,
@@ -41,7 +41,6 @@ from kamon.web.games.tables import Table
 from kamon.web.games.views import BoardView, RoomView
 from kamon.web.identity import Visitor
 from kamon.web.ids import PublicId, new_id
-from kamon.web.limits import client_of
 from kamon.web.metrics import timed
 from kamon.web.pages import shell
 from kamon.web.schemas import ERROR_ANSWERS, PGN, SVG, answers_with
@@ -129,14 +128,13 @@ async def new_game(game: NewGame, request: Request, services: ServicesParam) -> 
         opening=_opening(layout, game.moves),
     )
     holders = [(side, holder) for side in Side if side is mine or shared]
+    client = services.client(request)
     if game.against == "anyone":
-        services.listings.require_place(client_of(request))
+        await require_place(services, client)
     name = new_id()
     # Before it is there: the computer may be to move at once.
-    services.thinkers.asked_by(name, client_of(request))
-    room = await services.desk.create(first, holders, name)
-    if game.against == "anyone":
-        services.listings.add(room.id, client_of(request))
+    services.thinkers.asked_by(name, client)
+    room = await services.desk.create(first, holders, name, client)
     table = await services.desk.table(room.id)
     return services.view(table, visitor.sides(table.holders))
 
@@ -199,7 +197,7 @@ async def list_games(
     elif visitor.holder is not None:
         games_of, statuses = services.desk.games.games_of, _STATUSES[state]
         ids = await asyncio.to_thread(games_of, visitor.holder, limit, before, statuses)
-        tables = await tables_of(services, ids)
+        tables = await services.desk.several(ids)
     now = services.desk.now()
     return {
         "games": [views.summary(each.room, visitor.sides(each.holders), now) for each in tables]
@@ -211,7 +209,7 @@ async def show_game(game: GamePath, request: Request, services: ServicesParam) -
     """Tell a game and everything that has happened in it."""
     services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
-    table = await services.desk.table(game)
+    table = await services.table(game)
     services.thinkers.consider(table.room)
     view = services.view(table, visitor.sides(table.holders))
     return {"view": view, "events": events_view(table.events)}
@@ -226,7 +224,7 @@ async def command_game(
     services.spend(request, "messages")
     table = await services.desk.table(game)
     with timed(services.metrics.command_seconds):
-        room, events = await services.obey(table, visitor, command, client_of(request))
+        room, events = await services.obey(table, visitor, command, services.client(request))
     return {"number": room.number, "events": events_view(events)}
 
 

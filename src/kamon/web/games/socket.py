@@ -27,7 +27,6 @@ from kamon.web.games.messages import (
 from kamon.web.games.rooms import Event, Room
 from kamon.web.games.tables import Table, Watcher
 from kamon.web.identity import Visitor
-from kamon.web.limits import client_of
 from kamon.web.logs import new_request_id, request_id
 from kamon.web.metrics import timed
 from kamon.web.services import Services, services_of
@@ -46,7 +45,8 @@ _messages: Final[TypeAdapter[SocketMessage]] = TypeAdapter(SocketMessage)
 
 async def serve_socket(socket: WebSocket) -> None:
     """Serve one page until it goes away."""
-    services, client = await services_of(socket), client_of(socket)
+    services = await services_of(socket)
+    client = services.client(socket)
     request_id.set(new_request_id())
     try:
         visitor = services.visitor(socket, changes=True)
@@ -173,7 +173,7 @@ class _Connection:
     async def _watch(self, message: Watch) -> None:
         self.close()
         desk = self.services.desk
-        table = await desk.table(message.game)
+        table = await self.services.table(message.game)
         sides = self.visitor.sides(table.holders)
         watcher = desk.presence.watch(table, sides, self.visitor.holder)
         self.told = message.after

@@ -5,11 +5,11 @@ read, on a thread of their own.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from kamon.position import Side
@@ -43,6 +43,12 @@ _TOUCH: Final = (
 _HAPPEN: Final = insert(events)
 _SEAT: Final = insert(holders)
 _THINK: Final = insert(thoughts).values(server=None, leased_until=0)
+_WAITING: Final = (games.c.status == "waiting") & games.c.listed
+_NEWER: Final = text(
+    "SELECT events.* FROM unnest(CAST(:games AS text[]), CAST(:numbers AS integer[])) "
+    "AS seen(game, number) JOIN events ON events.game = seen.game "
+    "AND events.number > seen.number ORDER BY events.game, events.number"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +203,10 @@ def _row(game: str, each: Event) -> dict[str, Any]:
     }
 
 
+def _event(row: Row[Any]) -> Event:
+    return Event(row.number, row.at, row.kind, json.loads(row.data), row.command)
+
+
 # --- Reading --------------------------------------------------------------------------------
 
 
@@ -215,10 +225,44 @@ class Games:
                 .order_by(events.c.number)
             ).all()
             held = connection.execute(select(holders).where(holders.c.game == game)).all()
-        found = [
-            Event(row.number, row.at, row.kind, json.loads(row.data), row.command) for row in rows
-        ]
-        return found, [(Side(row.side), row.holder) for row in held]
+        return [_event(row) for row in rows], [(Side(row.side), row.holder) for row in held]
+
+    def load_many(self, after: Mapping[str, int]) -> Mapping[str, tuple[list[Event], list[Holder]]]:
+        """Return the events of several games after a number for each, and who holds their seats.
+
+        For databases that servers share: PostgreSQL takes the two lists as they are.
+        """
+        found: dict[str, tuple[list[Event], list[Holder]]] = {game: ([], []) for game in after}
+        names, numbers = list(after), list(after.values())
+        with self.database.reading() as connection:
+            for row in connection.execute(_NEWER, {"games": names, "numbers": numbers}):
+                found[row.game][0].append(_event(row))
+            for row in connection.execute(select(holders).where(holders.c.game.in_(names))):
+                found[row.game][1].append((Side(row.side), row.holder))
+        return found
+
+    def numbers(self, several: Sequence[str]) -> dict[str, int]:
+        """Return the number of the last event of each of several games."""
+        query = select(games.c.id, games.c.number).where(games.c.id.in_(several))
+        with self.database.reading() as connection:
+            return {row.id: row.number for row in connection.execute(query)}
+
+    def overdue(self, before: int, limit: int) -> list[str]:
+        """List games whose clock ran out before a moment, the longest overdue first."""
+        query = (
+            select(games.c.id)
+            .where(games.c.status == "playing", games.c.flag < before)
+            .order_by(games.c.flag)
+            .limit(limit)
+        )
+        with self.database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def time(self) -> int:
+        """Read the clock of a database that servers share."""
+        query = select(func.extract("epoch", func.clock_timestamp()))
+        with self.database.reading() as connection:
+            return int(connection.execute(query).scalar_one() * 1000)
 
     def games_of(
         self, holder: str, limit: int, before: int | None, statuses: Sequence[str] = ()
@@ -237,16 +281,22 @@ class Games:
         with self.database.reading() as connection:
             return [row.id for row in connection.execute(query)]
 
-    def open_games(self, limit: int) -> list[str]:
-        """List the games that wait for an opponent from anywhere, the latest first."""
+    def open_games(self, limit: int) -> list[tuple[str, str | None]]:
+        """List the games that wait for an opponent from anywhere, with who has set them up."""
         query = (
-            select(games.c.id)
-            .where(games.c.status == "waiting", games.c.listed)
+            select(games.c.id, games.c.client)
+            .where(_WAITING)
             .order_by(games.c.updated.desc())
             .limit(limit)
         )
         with self.database.reading() as connection:
-            return list(connection.execute(query).scalars())
+            return [(row.id, row.client) for row in connection.execute(query)]
+
+    def count_open_of(self, client: str) -> int:
+        """Count the games of a client that wait for an opponent from anywhere."""
+        query = select(func.count()).where(_WAITING, games.c.client == client)
+        with self.database.reading() as connection:
+            return connection.execute(query).scalar_one()
 
     def unchanged_since(self, before: int, statuses: Sequence[str]) -> list[str]:
         """List games of some status that nobody has touched since a moment."""

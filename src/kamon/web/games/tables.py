@@ -154,3 +154,7 @@ class Tables:
     def loaded(self, game: str) -> Table | None:
         """Return a table if it is in memory."""
         return self._tables.get(game)
+
+    def watched(self) -> list[Table]:
+        """List the tables that somebody watches."""
+        return [table for table in self._tables.values() if table.watchers]

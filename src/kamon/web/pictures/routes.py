@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from kamon.editions import EditionName
 from kamon.notation import format_line, format_position
 from kamon.render.svg import Theme
-from kamon.web.limits import client_of
 from kamon.web.pictures.rasters import Kind, Question
 from kamon.web.schemas import ERROR_ANSWERS, LINE_LIMIT, SVG, answers_with
 from kamon.web.services import services_of
@@ -119,7 +118,7 @@ async def _answer(request: Request, query: _PictureQuery, kind: Kind) -> Respons
     question = query.question(kind)
     if kind in EXTRA_COST and services.studio.cache.get(question) is None:
         services.spend(request, "pictures", EXTRA_COST[kind])
-    picture = await services.studio.picture(question, client_of(request))
+    picture = await services.studio.picture(question, services.client(request))
     headers = {
         "ETag": picture.tag,
         "Cache-Control": "public, max-age=86400",

@@ -1,0 +1,1 @@
+"""Several servers on one database: who they are, what they tell each other, who thinks where."""
