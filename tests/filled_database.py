@@ -1,6 +1,5 @@
 """A database with a little of everything, for tests that copy it or look after it."""
 
-import random
 from typing import Any, Final
 
 from sqlalchemy import Connection, Table, insert
@@ -20,6 +19,7 @@ from kamon.web.games import rooms, store
 from kamon.web.games.clocks import Control
 from kamon.web.games.rooms import Command, Seat
 from kamon.web.games.store import Change
+from kamon.web.identity import hashed
 from web_server import CHAIN, CHAIN_SEED
 
 LAYOUT: Final = Layout.shuffled(int(CHAIN_SEED))
@@ -29,16 +29,16 @@ NAMES: Final = ("Ann", "Žofie – “é”", "🀄 ’; DROP TABLE games; --", 
 
 def fill(database: Database, games: int = 20) -> None:
     """Write games in every state, studies, reviews and what the server remembers of itself."""
-    chance = random.Random(games)
     with database.writing() as connection:
         for number in range(games):
-            _play(connection, f"game{number}", chance.randrange(len(CHAIN) + 1), chance)
+            _play(connection, number)
         _fill_the_rest(connection, games)
 
 
-def _play(connection: Connection, game: str, moves: int, chance: random.Random) -> None:
-    """Write a game in which so many moves have been made."""
-    black, white = chance.sample(NAMES, 2)
+def _play(connection: Connection, number: int) -> None:
+    """Write a game: the first waits for an opponent, each has one move more, and one is over."""
+    game, moves = f"game{number}", number % (len(CHAIN) + 1)
+    black, white = NAMES[number % len(NAMES)], NAMES[(number + 1) % len(NAMES)]
     seats = {Side.BLACK: Seat("person", black), Side.WHITE: Seat()}
     created = rooms.set_up(LAYOUT, Control.parse("300+5"), seats, 1_000, listed=True)
     room = rooms.create(game, [created])
@@ -50,7 +50,7 @@ def _play(connection: Connection, game: str, moves: int, chance: random.Random) 
         _, room, added = rooms.step(room, command, at)
         events += added
     flag = room.clock.flag(room.turn) if room.turn is not None else None
-    holders = [(Side.BLACK, chance.randbytes(32).hex()), (Side.WHITE, chance.randbytes(32).hex())]
+    holders = [(side, hashed(f"{game} {side.value}")) for side in Side]
     store.commit(
         connection, [Change(game, events, room.status, room.listed, flag, holders, "client")]
     )

@@ -86,6 +86,7 @@ ORDER = [
     "web.games.clocks",
     "web.games.rooms",
     "web.games.store",
+    "web.administration",
     "web.games.tables",
     "web.games.presence",
     "web.games.people",

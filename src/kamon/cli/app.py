@@ -8,6 +8,7 @@ import typer
 
 from kamon import __version__
 from kamon.cli import (
+    admin,
     analyse,
     convert,
     copy,
@@ -38,6 +39,7 @@ for command in (play, serve, copy, new, show, status, solve, analyse, match, ugi
     # A layout may begin with the neutral, "--", and is no option for that.
     settings = {"ignore_unknown_options": command is show}
     app.command(name, epilog=command.EXAMPLES, context_settings=settings)(command.run)
+app.add_typer(admin.app, name="admin")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so

@@ -374,6 +374,10 @@ class Database:
             )
         return found
 
+    def up_to_date(self) -> bool:
+        """Tell whether the tables are those of this version."""
+        return self.revision() == ScriptDirectory.from_config(_migrations()).get_current_head()
+
     def copy_mark(self) -> str | None:
         """Return how far an unfinished copy into this database has come, if there is one."""
         query = select(server.c.value).where(server.c.name == COPY_MARK)
