@@ -104,18 +104,21 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
     secrets = await memory.secrets()
     now = ServerTime(await asyncio.to_thread(games.latest_change))
     away = await memory.time_away(now())
-    studio = Studio()
+    budgets = Budgets(scale=settings.budget_scale)
+    studio = Studio(budgets)
     async with (
         Desk(games, writer, now, health).running(away) as desk,
-        Thinkers(desk, settings.workers, health, metrics, moment=settings.moment) as thinkers,
-        Analysts(settings.analysts) as analysts,
+        Thinkers(
+            desk, settings.workers, health, metrics, budgets, moment=settings.moment
+        ) as thinkers,
+        Analysts(settings.analysts, budgets) as analysts,
     ):
         services = Services(
             settings=settings,
             health=health,
             metrics=metrics,
             secrets=secrets,
-            budgets=Budgets(scale=settings.budget_scale),
+            budgets=budgets,
             desk=desk,
             listings=Listings(desk),
             people=People(now),

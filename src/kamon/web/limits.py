@@ -26,8 +26,12 @@ BUDGETS: Final = {
     "games": Budget(60, 60 / 600),
     "messages": Budget(60, 20),
     "requests": Budget(240, 60),
-    "thoughts": Budget(120, 2),
     "pictures": Budget(120, 10),
+    # Seconds of the engine: for the computer's moves, and for studies and reviews.
+    "thinking": Budget(120, 1),
+    "analysis": Budget(600, 0.5),
+    # Seconds of the processes that draw pixels.
+    "drawing": Budget(60, 0.5),
     # Kilobytes of studies: what an address may have kept for it, about 24 MB a day.
     "kilobytes": Budget(2_000, 1_000 / 3600),
 }
@@ -65,19 +69,36 @@ class Budgets:
         self._left: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
         self._sockets: dict[str, int] = {}
 
-    def spend(self, client: str, what: str, cost: float = 1.0) -> None:
-        """Take from a client's budget, or raise an ``ApiError``."""
-        budget = BUDGETS[what]
-        burst, rate = budget.burst * self._scale, budget.rate * self._scale
-        now = self._now()
-        left, then = self._left.pop((client, what), (burst, now))
-        left = min(burst, left + (now - then) * rate)
+    def require(self, client: str, what: str, cost: float = 1.0) -> None:
+        """Raise an ``ApiError`` unless a client has so much left; nothing is taken."""
+        left = self._left_of(client, what)
         if left < cost:
-            self._left[client, what] = (left, now)
+            rate = BUDGETS[what].rate * self._scale
             raise too_many(f"{what} of this address", (cost - left) / rate)
-        self._left[client, what] = (left - cost, now)
+
+    def charge(self, client: str, what: str, cost: float) -> None:
+        """Take from a client's budget what has been used; a negative cost is given back.
+
+        The budget may fall below zero, and is paid back with time before anything else is given.
+        """
+        burst = BUDGETS[what].burst * self._scale
+        left = self._left_of(client, what) - cost
+        self._left[client, what] = (max(-burst, min(burst, left)), self._now())
+        self._left.move_to_end((client, what))
         while len(self._left) > CLIENTS_REMEMBERED:
             self._left.popitem(last=False)
+
+    def spend(self, client: str, what: str, cost: float = 1.0) -> None:
+        """Take from a client's budget, or raise an ``ApiError``."""
+        self.require(client, what, cost)
+        self.charge(client, what, cost)
+
+    def _left_of(self, client: str, what: str) -> float:
+        """Return what a client has left now."""
+        budget, now = BUDGETS[what], self._now()
+        burst, rate = budget.burst * self._scale, budget.rate * self._scale
+        left, then = self._left.get((client, what), (burst, now))
+        return min(burst, left + (now - then) * rate)
 
     @property
     def sockets(self) -> int:

@@ -99,7 +99,8 @@ class Services:
         sides = visitor.sides(table.holders)
         room = table.newest
         if sides and "computer" in (room.black.kind, room.white.kind):
-            self.budgets.spend(client, "thoughts")
+            if command.do == "move":
+                self.thinkers.require_time(client, max(room.black.level, room.white.level))
             self.thinkers.asked_by(room.id, client)
         data = command.data.model_dump(exclude_none=True)
         holders = [(room.open_side(), visitor.require())] if command.do == "join" else []
