@@ -71,6 +71,7 @@ ORDER = [
     "web.health",
     "web.logs",
     "web.metrics",
+    "web.overload",
     "web.server_time",
     "web.ids",
     "web.schemas",

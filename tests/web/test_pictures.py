@@ -24,6 +24,7 @@ from kamon.web.answers import add_error_handlers
 from kamon.web.errors import ERRORS, ApiError
 from kamon.web.limits import BUDGETS, Budgets
 from kamon.web.metrics import Metrics
+from kamon.web.overload import LOOKS, Overload
 from kamon.web.pictures import rasters, routes
 from kamon.web.pictures import studio as module
 from kamon.web.pictures.rasters import Question
@@ -91,6 +92,7 @@ class Services:
     def __init__(self, drawer: object = None, budgets: Budgets | None = None) -> None:
         self.budgets = budgets or Budgets(scale=1000)
         self.metrics = Metrics()
+        self.overload = Overload(lambda: 0)
         self.studio = Studio(self.budgets, None if drawer is None else [cast(_Painter, drawer)])
 
     def spend(self, _: HTTPConnection, what: str, cost: float = 1.0) -> None:
@@ -371,6 +373,20 @@ async def test_the_seconds_that_a_drawing_takes_are_charged(painter: Painter) ->
     budgets.require("eve", "drawing", burst - 1)
     with pytest.raises(ApiError):
         budgets.require("eve", "drawing", burst - 0.2)
+
+
+async def test_at_overload_only_pictures_that_were_drawn_before_are_shown(
+    painter: Painter,
+) -> None:
+    services = Services(painter)
+    async with client_of(with_services(application(), services)) as http:
+        assert (await http.get(PNG, params={"line": LINE})).status_code == 200
+        for _ in range(LOOKS):
+            services.overload.note(10.0)
+        assert (await http.get(PNG, params={"line": LINE})).status_code == 200
+        answer = await http.get(PNG, params={"line": LAYOUT})
+    refused(answer, 503, "busy")
+    assert int(answer.headers["Retry-After"]) > 0
 
 
 async def test_other_pages_may_show_our_pictures(painter: Painter) -> None:

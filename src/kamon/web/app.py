@@ -28,6 +28,7 @@ from kamon.web.learn import lessons, rulebook
 from kamon.web.limits import Budgets
 from kamon.web.memory import ServerMemory
 from kamon.web.metrics import Metrics
+from kamon.web.overload import Overload
 from kamon.web.pages import routes as page_routes
 from kamon.web.pages.assets import STATIC, assets_router, stamped
 from kamon.web.pictures import routes as picture_routes
@@ -119,6 +120,7 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
             metrics=metrics,
             secrets=secrets,
             budgets=budgets,
+            overload=Overload(lambda: desk.commits.waiting, metrics),
             desk=desk,
             listings=Listings(desk),
             people=People(now),
@@ -132,7 +134,7 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
         stop_metrics = _serve_metrics(services)
         tasks = [
             asyncio.create_task(memory.keep_alive(health, now)),
-            asyncio.create_task(metrics.watch_loop()),
+            asyncio.create_task(services.overload.watch()),
             asyncio.create_task(health.repeat("clearing", lambda: _clear_old(services), HOUR)),
         ]
         yield services
@@ -162,6 +164,8 @@ def _serve_metrics(services: Services) -> Callable[[], None]:
         "engine_queue", "Games that wait for a thought.", lambda: services.thinkers.waiting
     )
     metrics.gauge("analysts_queue", "Studies that wait.", lambda: services.analysts.waiting)
+    metrics.gauge("commits_queue", "Commands that wait for the disk.", lambda: desk.commits.waiting)
+    metrics.gauge("overload", "What is refused, from 0 to 3.", lambda: services.overload.level)
     metrics.gauge("problems", "Parts that do not work.", lambda: len(services.health.problems))
     port = services.settings.metrics_port
     return (lambda: None) if port is None else metrics.serve(services.settings.metrics_host, port)

@@ -23,6 +23,7 @@ from kamon.web.health import Health
 from kamon.web.identity import Secrets, Visitor
 from kamon.web.limits import Budgets, client_of
 from kamon.web.metrics import Metrics
+from kamon.web.overload import Overload
 from kamon.web.pictures.studio import Studio
 from kamon.web.settings import Settings
 from kamon.web.studies.store import Studies
@@ -37,6 +38,7 @@ class Services:
     metrics: Metrics
     secrets: Secrets
     budgets: Budgets
+    overload: Overload
     desk: Desk
     listings: Listings
     people: People

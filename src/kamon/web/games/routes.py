@@ -112,6 +112,7 @@ async def new_game(game: NewGame, request: Request, services: ServicesParam) -> 
     """Set a game up and take a seat in it."""
     visitor = services.visitor(request, changes=True)
     holder = visitor.require()
+    services.overload.require("games")
     if game.against == "computer":
         services.thinkers.require_time(client_of(request), game.level)
     services.spend(request, "games")

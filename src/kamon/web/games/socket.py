@@ -135,6 +135,7 @@ class _Connection:
     def _analyse(self, message: Analyse) -> None:
         """Begin to study or review; what was under way for this page ends."""
         self.stop_analysis()
+        self.services.overload.require("studies")
         game_on(message.line)
         if message.type == "review":
             work = self.services.reviews.work(message.line, self.client)

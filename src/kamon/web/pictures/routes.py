@@ -114,6 +114,8 @@ async def _answer(request: Request, query: _PictureQuery, kind: Kind) -> Respons
     services = await services_of(request)
     services.spend(request, "pictures")
     question = query.question(kind)
+    if services.studio.cache.get(question) is None:
+        services.overload.require("pictures")
     picture = await services.studio.picture(question, client_of(request))
     headers = {
         "ETag": picture.tag,
