@@ -26,6 +26,8 @@ BUDGETS: Final = {
     "games": Budget(60, 60 / 600),
     "messages": Budget(60, 20),
     "requests": Budget(240, 60),
+    # Connections and whatever is asked on them, before anybody looks at what it is.
+    "arrivals": Budget(300, 60),
     "pictures": Budget(120, 10),
     # Seconds of the engine: for the computer's moves, and for studies and reviews.
     "thinking": Budget(120, 1),
@@ -69,12 +71,16 @@ class Budgets:
         self._left: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
         self._sockets: dict[str, int] = {}
 
+    def delay(self, client: str, what: str, cost: float = 1.0) -> float:
+        """Return after how many seconds a client has so much left."""
+        rate = BUDGETS[what].rate * self._scale
+        return max(0.0, (cost - self._left_of(client, what)) / rate)
+
     def require(self, client: str, what: str, cost: float = 1.0) -> None:
         """Raise an ``ApiError`` unless a client has so much left; nothing is taken."""
-        left = self._left_of(client, what)
-        if left < cost:
-            rate = BUDGETS[what].rate * self._scale
-            raise too_many(f"{what} of this address", (cost - left) / rate)
+        delay = self.delay(client, what, cost)
+        if delay:
+            raise too_many(f"{what} of this address", delay)
 
     def charge(self, client: str, what: str, cost: float) -> None:
         """Take from a client's budget what has been used; a negative cost is given back.
