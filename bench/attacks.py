@@ -39,6 +39,8 @@ MILLI: Final = 1000
 # An attack hurts as soon as it has begun; this is how long it gets to build up.
 BUILD_UP: Final = 1.0
 _NICENESS: Final = 15
+# So many waits are measured at least, however long they take.
+_LEAST: Final = 5
 # At one screen a move can be taken back at once, and so often before another game is needed.
 _MOVES_PER_GAME: Final = 8
 _PAUSE: Final = 0.05
@@ -103,11 +105,18 @@ def timed(times: list[float]) -> Iterator[None]:
     times.append(time.perf_counter() - started)
 
 
+def going_on(times: list[float], seconds: float) -> Iterator[None]:
+    """Go on for some seconds, and until enough has been measured."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until or len(times) < _LEAST:
+        yield
+
+
 def wait_for_moves(port: int, seconds: float) -> list[float]:
     """Make and take back moves at one screen, and measure both."""
-    times, until = list[float](), time.monotonic() + seconds
+    times = list[float]()
     with Visitor(port) as ann:
-        while time.monotonic() < until:
+        for _ in going_on(times, seconds):
             game = ann.new(against="self")
             for cell in itertools.islice(game["board"]["legal"], _MOVES_PER_GAME):
                 with timed(times):
@@ -119,8 +128,8 @@ def wait_for_moves(port: int, seconds: float) -> list[float]:
 
 def wait_for_pages(port: int, seconds: float) -> list[float]:
     """Open the home page on a new connection, as somebody does who comes for the first time."""
-    times, until = list[float](), time.monotonic() + seconds
-    while time.monotonic() < until:
+    times = list[float]()
+    for _ in going_on(times, seconds):
         transport = httpx.HTTPTransport(local_address=next(addresses))
         with httpx.Client(transport=transport, timeout=PATIENCE) as browser, timed(times):
             browser.get(f"http://127.0.0.1:{port}/").raise_for_status()
@@ -132,9 +141,9 @@ def wait_for_computer(level: int) -> Callable[[int, float], list[float]]:
     """Return how to let the computer begin a game, and wait for its stone."""
 
     def wait(port: int, seconds: float) -> list[float]:
-        times, until = list[float](), time.monotonic() + seconds
+        times = list[float]()
         with Visitor(port) as ann, ann.socket() as page:
-            while time.monotonic() < until:
+            for _ in going_on(times, seconds):
                 with timed(times):
                     game = ann.new(against="computer", level=level, side="white")["id"]
                     page.send(json.dumps({"type": "watch", "game": game}))
@@ -148,9 +157,9 @@ def wait_for_computer(level: int) -> Callable[[int, float], list[float]]:
 
 def wait_for_studies(port: int, seconds: float) -> list[float]:
     """Ask what an empty board is worth, and wait for the first answer."""
-    times, until = list[float](), time.monotonic() + seconds
+    times = list[float]()
     with Visitor(port) as ann, ann.socket() as page:
-        while time.monotonic() < until:
+        for _ in going_on(times, seconds):
             line = _new_board()
             with timed(times):
                 page.send(json.dumps({"type": "study", "line": line}))
@@ -165,9 +174,9 @@ def wait_for_studies(port: int, seconds: float) -> list[float]:
 
 def wait_for_cards(port: int, seconds: float) -> list[float]:
     """Ask for the card of a new board."""
-    times, until = list[float](), time.monotonic() + seconds
+    times = list[float]()
     with Visitor(port) as ann:
-        while time.monotonic() < until:
+        for _ in going_on(times, seconds):
             with timed(times):
                 ann.http.get("/api/card.png", params={"line": _new_board()}).raise_for_status()
             time.sleep(_PAUSE)
@@ -402,6 +411,11 @@ class Waits:
     quiet: list[float] = field(default_factory=list)
     attacked: list[float] = field(default_factory=list)
 
+    def add(self, more: "Waits") -> None:
+        """Take the waits of another round into account."""
+        self.quiet += more.quiet
+        self.attacked += more.attacked
+
     def factor(self, percent: int) -> float:
         """Return how many times longer a share of the waits is under the attack."""
         return quantile(self.attacked, percent) / quantile(self.quiet, percent)
@@ -432,14 +446,12 @@ def under(attack: Attack, port: int) -> Iterator[None]:
         process.wait()
 
 
-def measure(attack: Attack, what: str, port: int, seconds: float, rounds: int) -> Waits:
-    """Let somebody wait in quiet times and under an attack, in turn."""
-    wait, waits = attack.waits[what], Waits()
-    for _ in range(rounds):
-        waits.quiet += wait(port, seconds)
-        with under(attack, port):
-            waits.attacked += wait(port, seconds)
-    return waits
+def measure(attack: Attack, what: str, port: int, seconds: float) -> Waits:
+    """Let somebody wait in a quiet time, and then under an attack."""
+    wait = attack.waits[what]
+    quiet = wait(port, seconds)
+    with under(attack, port):
+        return Waits(quiet, wait(port, seconds))
 
 
 @contextlib.contextmanager
@@ -459,7 +471,7 @@ def serving() -> Iterator[int]:
             found = re.search(r":(\d+) ", process.stdout.readline())
             if found is None:
                 raise SystemExit("the server does not start")
-            _wait_until_ready(int(found[1]))
+            until_ready(int(found[1]))
             yield int(found[1])
         finally:
             process.terminate()
@@ -467,7 +479,8 @@ def serving() -> Iterator[int]:
             process.stdout.close()
 
 
-def _wait_until_ready(port: int) -> None:
+def until_ready(port: int) -> None:
+    """Wait until a server can be sent visitors."""
     limit = time.monotonic() + 10 * PATIENCE
     while time.monotonic() < limit:
         with contextlib.suppress(httpx.TransportError):
@@ -496,9 +509,11 @@ def main(arguments: list[str] | None = None) -> None:
         if given.only and attack.finding not in given.only:
             continue
         for what in attack.waits:
-            # Each with a server of its own: what one attack has left behind would slow the next.
-            with serving() as port:
-                waits = measure(attack, what, port, given.seconds, given.rounds)
+            waits = Waits()
+            for _ in range(given.rounds):
+                # With a server of its own: what an attack has left behind would slow the next.
+                with serving() as port:
+                    waits.add(measure(attack, what, port, given.seconds))
             print(f"| {attack.finding}: {attack.what} | {what} | {_cells(waits)} |", flush=True)
 
 
