@@ -24,7 +24,7 @@ from kamon.web.games.desk import Desk
 from kamon.web.games.following import Following
 from kamon.web.games.people import People
 from kamon.web.games.rooms import Event, Room
-from kamon.web.games.socket import serve_socket
+from kamon.web.games.socket import Sockets
 from kamon.web.games.store import Games
 from kamon.web.health import Health
 from kamon.web.identity import Secrets
@@ -83,7 +83,6 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     app.include_router(page_routes.router)
     app.include_router(rulebook.router)
     app.include_router(assets_router())
-    app.add_api_websocket_route("/ws", serve_socket)
     app.mount(stamped(), StaticFiles(directory=STATIC))
     # Icons are also asked for by systems that have installed the page, under a name that stays.
     app.mount("/static", StaticFiles(directory=STATIC))
@@ -92,6 +91,7 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=500)
     secure = (settings.public_url or "").startswith("https:")
     app.add_middleware(Guard, secure=secure)
+    app.add_middleware(Sockets)
     contract.describe(app)
     return app
 

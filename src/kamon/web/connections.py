@@ -214,6 +214,11 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         super().send_receive_event_to_app()
         self.read_paused = False
 
+    def start_keepalive(self) -> None:
+        """Begin to look whether the client is there; what the handshake said is not needed."""
+        del self.request, self.response
+        super().start_keepalive()
+
     async def send(self, message: ASGISendEvent) -> None:
         """Send a message, together with others that are sent at the same moment."""
         text = message.get("text")
