@@ -29,7 +29,19 @@ GAMES = GAMES_FILE.read_text().splitlines()
 PERFT = (DATA / "perft.txt").read_text().splitlines()
 SCRIPT = Path(sys.executable).with_name("kamon")
 COMMANDS = [
-    *["play", "serve", "new", "show", "status", "solve", "analyse", "match", "ugi", "perft"],
+    *[
+        "play",
+        "serve",
+        "copy",
+        "new",
+        "show",
+        "status",
+        "solve",
+        "analyse",
+        "match",
+        "ugi",
+        "perft",
+    ],
     "convert",
 ]
 LAST_SEED = 2**64 - 1

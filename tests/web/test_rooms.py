@@ -230,6 +230,44 @@ def test_a_game_that_nobody_joined_can_be_aborted() -> None:
     assert play.refused("join") == "seat-taken"
 
 
+# --- The host ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seats", [PERSON, OPEN, COMPUTER])
+def test_a_host_closes_a_game_at_any_time_but_once(seats: dict[Side, Seat]) -> None:
+    play = Play(seats)
+    if seats is PERSON:
+        for cell in CHAIN[:5]:
+            play.move(cell)
+    assert [event.kind for event in play.tell("close")] == ["aborted"]
+    assert play.room.status == "aborted"
+    assert play.tell("close") == ()
+    assert create(play.room.id, play.events) == play.room
+
+
+def test_a_host_closes_no_game_that_is_over() -> None:
+    play = Play()
+    play.whole()
+    assert play.tell("close") == ()
+    assert play.room.status == "over"
+
+
+def test_a_host_renames_a_person() -> None:
+    play = Play(COMPUTER)
+    play.move()
+    before = play.room
+    play.tell("rename", side="black", name="")
+    assert play.room.black == Seat("person", "")
+    assert (play.room.moves, play.room.board_number) == (before.moves, before.board_number)
+    assert play.tell("rename", side="black", name="") == ()
+    assert play.tell("rename", side="white", name="Hal") == ()
+    assert create(play.room.id, play.events) == play.room
+
+
+def test_a_player_is_not_a_host() -> None:
+    assert not {"close", "rename"} & CLIENT_COMMANDS
+
+
 # --- Offers ---------------------------------------------------------------------------------
 
 

@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from kamon import __version__
-from kamon.cli import analyse, convert, match, new, perft, play, serve, show, solve, status, ugi
+from kamon.cli import (
+    admin,
+    analyse,
+    convert,
+    copy,
+    match,
+    new,
+    perft,
+    play,
+    serve,
+    show,
+    solve,
+    status,
+    ugi,
+)
 from kamon.cli.files import reason
 from kamon.errors import KamonError
 
@@ -20,11 +34,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (play, serve, new, show, status, solve, analyse, match, ugi, perft, convert):
+for command in (play, serve, copy, new, show, status, solve, analyse, match, ugi, perft, convert):
     name = command.__name__.rpartition(".")[2]
     # A layout may begin with the neutral, "--", and is no option for that.
     settings = {"ignore_unknown_options": command is show}
     app.command(name, epilog=command.EXAMPLES, context_settings=settings)(command.run)
+app.add_typer(admin.app, name="admin")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so

@@ -15,6 +15,8 @@ from urllib.parse import SplitResult, urlsplit
 
 import typer
 
+from kamon.cli.databases import opening
+
 if TYPE_CHECKING:
     from kamon.web.connections import Network
     from kamon.web.database import Database
@@ -200,20 +202,11 @@ def _origin(address: str) -> str:
 
 def _open(url: str) -> "Database":
     """Open the database, or say what is wrong with it before anything else is started."""
-    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415 - see above
+    from kamon.web.database import Database  # noqa: PLC0415 - see above
 
-    from kamon.web.database import Database, DatabaseError, shown  # noqa: PLC0415
-    from kamon.web.errors import cause_of  # noqa: PLC0415
-
-    try:
+    with opening(url, "--database"):
         database = Database(url)
         database.open()
-    except DatabaseError as error:
-        raise typer.BadParameter(str(error), param_hint="--database") from None
-    except (SQLAlchemyError, OSError) as error:
-        raise typer.BadParameter(
-            f"{shown(url)} cannot be opened: {cause_of(error)}", param_hint="--database"
-        ) from None
     return database
 
 

@@ -33,6 +33,7 @@ from sqlalchemy import (
     UniqueConstraint,
     create_engine,
     event,
+    extract,
     func,
     make_url,
     select,
@@ -167,6 +168,10 @@ spending: Final = Table(
     Column("amount", Float, nullable=False),
 )
 
+# The name under which ``server`` holds how far a copy into this database has come (copying.py).
+COPY_MARK: Final = "copy"
+# A server that has not been seen for so many milliseconds is not running any more.
+_ALIVE_WITHIN: Final = 10_000
 # Any number will do that other programs on the same PostgreSQL database do not lock.
 _STARTING: Final = 0x6B616D6F6E
 # Seconds to wait for a database server that does not answer.
@@ -215,8 +220,11 @@ class Database:
 
     # --- Opening ---
 
-    def open(self) -> None:
-        """Take hold of the database, look whether it is sound, and bring it up to date."""
+    def open(self, *, partial: bool = False) -> None:
+        """Take hold of the database, look whether it is sound, and bring it up to date.
+
+        A ``partial`` one may hold the beginning of a copy; nobody else may use that.
+        """
         path = self.file()
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -228,6 +236,8 @@ class Database:
             self._check(path)
             with self.starting():
                 self.migrate()
+            if not partial:
+                self._refuse_a_part()
         except BaseException:
             # Whoever restores a copy must be able to open it.
             self.close()
@@ -261,16 +271,9 @@ class Database:
 
     def migrate(self) -> None:
         """Bring the tables up to date, in one transaction."""
-        config = Config()
-        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-        known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+        config = _migrations()
         with self.engine.begin() as connection:
-            found = MigrationContext.configure(connection).get_current_revision()
-            if found is not None and found not in known:
-                raise DatabaseError(
-                    f"{self.name} belongs to a newer version of Kamon (its tables are those of "
-                    f"{found}): install that version, or name another database"
-                )
+            self._revision_of(connection)
             config.attributes["connection"] = connection
             alembic.upgrade(config, "head")
 
@@ -289,6 +292,14 @@ class Database:
         if found != "ok":
             raise DatabaseError(
                 f"{path} is damaged ({found}): restore a copy, or name another database"
+            )
+
+    def _refuse_a_part(self) -> None:
+        """Refuse a database into which a copy has not been finished."""
+        if self.copy_mark() is not None:
+            raise DatabaseError(
+                f"{self.name} holds an unfinished copy of another database: finish it with "
+                "kamon copy, or drop it and begin with a new one"
             )
 
     def _hold(self, path: Path) -> None:
@@ -345,6 +356,44 @@ class Database:
         finally:
             source.close()
 
+    def revision(self) -> str | None:
+        """Return which migration the tables are at; None where there are none of ours."""
+        with self.reading() as connection:
+            return self._revision_of(connection)
+
+    def _revision_of(self, connection: Connection) -> str | None:
+        """Refuse tables that a newer version has made."""
+        known = {
+            each.revision for each in ScriptDirectory.from_config(_migrations()).walk_revisions()
+        }
+        found = MigrationContext.configure(connection).get_current_revision()
+        if found is not None and found not in known:
+            raise DatabaseError(
+                f"{self.name} belongs to a newer version of Kamon (its tables are those of "
+                f"{found}): install that version, or name another database"
+            )
+        return found
+
+    def up_to_date(self) -> bool:
+        """Tell whether the tables are those of this version."""
+        return self.revision() == ScriptDirectory.from_config(_migrations()).get_current_head()
+
+    def copy_mark(self) -> str | None:
+        """Return how far an unfinished copy into this database has come, if there is one."""
+        query = select(server.c.value).where(server.c.name == COPY_MARK)
+        with self.reading() as connection:
+            return connection.execute(query).scalar()
+
+    def servers_running(self) -> int:
+        """Count the servers that share this database now."""
+        if not self.shared:
+            return 0
+        # By the clock of the database, because the machines of the servers may differ.
+        now = extract("epoch", func.clock_timestamp()) * 1000
+        query = select(func.count()).where(servers.c.alive > now - _ALIVE_WITHIN)
+        with self.reading() as connection:
+            return connection.execute(query).scalar_one()
+
     @property
     def name(self) -> str:
         """The database as a message may name it: without a password."""
@@ -356,6 +405,13 @@ class Database:
             return None
         # Resolved, because the lock beside it must be the same under every name of the file.
         return Path(str(self.engine.url.database)).resolve()
+
+
+def _migrations() -> Config:
+    """Tell Alembic where the history of the tables is."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    return config
 
 
 def _engine(url: str) -> Engine:

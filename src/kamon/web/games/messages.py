@@ -8,12 +8,12 @@ from typing_extensions import TypedDict
 
 from kamon.engine.strengths import STRONGEST
 from kamon.web.engine.insights import InsightView, ReviewView
-from kamon.web.games.rooms import CLIENT_COMMANDS, Event, Offer
+from kamon.web.games.rooms import CLIENT_COMMANDS, NAME_LIMIT, Event, Offer
 from kamon.web.games.views import RoomView, ScoreView, SeatView, SummaryView
 from kamon.web.ids import PublicId
 from kamon.web.schemas import DefectView, Line, SideName, Strict
 
-Name = Annotated[str, StringConstraints(max_length=40, strip_whitespace=True)]
+Name = Annotated[str, StringConstraints(max_length=NAME_LIMIT, strip_whitespace=True)]
 CommandId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 # The commands are those that rooms decide; nothing else lists them.
 CommandName = Annotated[

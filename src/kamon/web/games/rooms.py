@@ -28,6 +28,7 @@ OFFERS: Final = 3
 # A game that has seen so much is not taken back any more, so that none grows without end.
 EVENTS: Final = 2_000
 ABORT_PLIES: Final = 2
+NAME_LIMIT: Final = 40
 # Which numbers the levels of the computer have in a game.
 LADDER: Final = 2
 
@@ -217,9 +218,9 @@ def decide(room: Room, command: Command, now: int) -> tuple[Event, ...]:
 Facts = list[tuple[str, dict[str, Any]]]
 _Decision = Callable[[Room, Command, int], Facts]
 _DECISIONS: Final[dict[str, _Decision]] = {}
-# What needs no seat, and what only the server itself may ask for.
+# What needs no seat, and what only the server itself or its host may ask for.
 _ANYBODY: Final = frozenset({"join"})
-SERVER_COMMANDS: Final = frozenset({"flag", "resume"})
+SERVER_COMMANDS: Final = frozenset({"flag", "resume", "close", "rename"})
 
 
 def _decides(do: str) -> Callable[[_Decision], _Decision]:
@@ -352,6 +353,22 @@ def _decide_resume(room: Room, command: Command, _: int) -> Facts:
     if room.turn is None or room.clock.since is None:
         return []
     return [("resumed", {"away": int(command.data["away"])})]
+
+
+@_decides("close")
+def _decide_close(room: Room, _: Command, __: int) -> Facts:
+    """End a game that the host does not want."""
+    return [("aborted", {})] if room.status in ("waiting", "playing") else []
+
+
+@_decides("rename")
+def _decide_rename(room: Room, command: Command, _: int) -> Facts:
+    """Give a person the name that the host wants, or none."""
+    side, name = Side(command.data["side"]), str(command.data["name"])
+    seat = room.seat(side)
+    if seat.kind != "person" or seat.name == name:
+        return []
+    return [("renamed", {"side": side.value, "name": name})]
 
 
 CLIENT_COMMANDS: Final = frozenset(_DECISIONS) - SERVER_COMMANDS
@@ -563,6 +580,10 @@ def _evolves(kind: str) -> Callable[[_Evolution], _Evolution]:
 def _evolve_joined(_: Room, data: dict[str, Any], __: Event) -> _Changes:
     seat = Seat("person", data["name"])
     return {data["side"]: seat}
+
+
+# A person sits there with that name from now on, as if they had just come.
+_evolves("renamed")(_evolve_joined)
 
 
 @_evolves("moved")

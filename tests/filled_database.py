@@ -1,0 +1,73 @@
+"""A database with a little of everything, for tests that copy it or look after it."""
+
+from typing import Any, Final
+
+from sqlalchemy import Connection, Table, insert
+
+from kamon import Layout
+from kamon.position import Side
+from kamon.web.database import (
+    Database,
+    handovers,
+    reviews,
+    server,
+    studies,
+    thoughts,
+    unsigned_holders,
+)
+from kamon.web.games import rooms, store
+from kamon.web.games.clocks import Control
+from kamon.web.games.rooms import Command, Seat
+from kamon.web.games.store import Change
+from kamon.web.identity import hashed
+from web_server import CHAIN, CHAIN_SEED
+
+LAYOUT: Final = Layout.shuffled(int(CHAIN_SEED))
+# Whatever people may have typed must arrive as it was.
+NAMES: Final = ("Ann", "Žofie – “é”", "🀄 ’; DROP TABLE games; --", "line\nbreak\t\\x", "")
+
+
+def fill(database: Database, games: int = 20) -> None:
+    """Write games in every state, studies, reviews and what the server remembers of itself."""
+    with database.writing() as connection:
+        for number in range(games):
+            _play(connection, number)
+        _fill_the_rest(connection, games)
+
+
+def _play(connection: Connection, number: int) -> None:
+    """Write a game: the first waits for an opponent, each has one move more, and one is over."""
+    game, moves = f"game{number}", number % (len(CHAIN) + 1)
+    black, white = NAMES[number % len(NAMES)], NAMES[(number + 1) % len(NAMES)]
+    seats = {Side.BLACK: Seat("person", black), Side.WHITE: Seat()}
+    created = rooms.set_up(LAYOUT, Control.parse("300+5"), seats, 1_000, listed=True)
+    room = rooms.create(game, [created])
+    events = [created]
+    commands = [Command("join", data={"name": white}, id=f"{game}-join")] if moves else []
+    both = frozenset(Side)
+    commands += [Command("move", both, {"cell": cell}, id=cell) for cell in CHAIN[:moves]]
+    for at, command in enumerate(commands, 1_001):
+        _, room, added = rooms.step(room, command, at)
+        events += added
+    flag = room.clock.flag(room.turn) if room.turn is not None else None
+    holders = [(side, hashed(f"{game} {side.value}")) for side in Side]
+    store.commit(
+        connection, [Change(game, events, room.status, room.listed, flag, holders, "client")]
+    )
+
+
+def _fill_the_rest(connection: Connection, games: int) -> None:
+    study = {"holder": "a" * 64, "updated": 3, "record": '[Event "Žofie"]\n\n1. a1 {“🀄”} *'}
+    rows: dict[Table, list[dict[str, Any]]] = {
+        handovers: [{"token": "t" * 64, "game": "game0", "side": "black", "expires": 2**40}],
+        studies: [
+            {"id": f"study{number}", **study, "title": NAMES[number % len(NAMES)], "moves": number}
+            for number in range(games)
+        ],
+        reviews: [{"id": "r" * 64, "updated": 5, "data": '{"rows":[1.5]}'}],
+        server: [{"name": "key", "value": "00" * 32}, {"name": "alive", "value": "12345"}],
+        unsigned_holders: [{"holder": "u" * 64}],
+        thoughts: [{"game": "game0", "number": 1, "client": "c", "since": 9, "leased_until": 0}],
+    }
+    for table, several in rows.items():
+        connection.execute(insert(table), several)
