@@ -30,6 +30,7 @@ from kamon.web.games.rooms import Command, Room, Seat, set_up
 from kamon.web.games.store import Games
 from kamon.web.games.tables import Table, Watcher
 from kamon.web.health import Health
+from kamon.web.limits import BUDGETS, Budgets
 from kamon.web.memory import ServerMemory
 from kamon.web.metrics import Metrics
 from kamon.web.server_time import ServerTime, wall_time
@@ -55,6 +56,7 @@ class Server:
     members: Members
     following: Following
     leases: Leases
+    budgets: Budgets
     now: ServerTime
     metrics: Metrics
 
@@ -68,14 +70,14 @@ async def serving(url: str, *, deaf: bool = False) -> AsyncIterator[Server]:
     writer, games = Writer(database, health), Games(database)
     now = ServerTime()
     now.set(games.time())
-    members, people = Members(writer, now), People(now)
+    members, people, budgets = Members(writer, now), People(now), Budgets()
     desk = Desk(games, writer, now, health, members.id)
-    following = Following(desk, members, people, now, health, metrics)
+    following = Following(desk, members, people, budgets, now, metrics)
     if deaf:
         following.hear = lambda hints: None  # type: ignore[method-assign] # noqa: ARG005
     async with desk.running(), following.running():
         leases = Leases(writer, members.id, now)
-        yield Server(database, desk, members, following, leases, now, metrics)
+        yield Server(database, desk, members, following, leases, budgets, now, metrics)
     writer.close()
     database.close()
     assert not health.problems
@@ -522,3 +524,36 @@ async def test_a_hint_of_a_thought_wakes_the_thinkers_of_another_server(
     woken.clear()
     await wait_for_computer(one)
     await until(lambda: bool(woken))
+
+
+# --- Budgets --------------------------------------------------------------------------------
+
+
+async def test_what_a_client_spends_through_two_servers_is_at_most_twice_its_budget(
+    one: Server, two: Server
+) -> None:
+    await until(lambda: one.budgets.servers == two.budgets.servers == 2)
+    spent = 0
+    started = time.monotonic()
+    while time.monotonic() - started < 4:
+        for server in (one, two):
+            with contextlib.suppress(ApiError):
+                server.budgets.spend("eve", "games")
+                spent += 1
+        await asyncio.sleep(0.001)
+    budget = BUDGETS["games"]
+    assert budget.burst < spent <= 2 * budget.burst
+    with pytest.raises(ApiError):
+        one.budgets.spend("eve", "games")
+    one.budgets.spend("ann", "games")
+
+
+async def test_what_was_spent_at_one_server_is_charged_once_at_the_other(
+    one: Server, two: Server
+) -> None:
+    await until(lambda: one.budgets.servers == two.budgets.servers == 2)
+    one.budgets.spend("eve", "kilobytes", 1_000)
+    await until(lambda: two.budgets.delay("eve", "kilobytes", 900) > 0)
+    left = two.budgets._left_of("eve", "kilobytes")
+    await asyncio.sleep(2.5)
+    assert two.budgets._left_of("eve", "kilobytes") >= left

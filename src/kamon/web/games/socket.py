@@ -32,8 +32,6 @@ from kamon.web.services import Services, services_of
 from kamon.web.studies.tree import game_on
 
 FRAME_LIMIT: Final = 2_048
-# What a review takes of the budget of thoughts.
-REVIEW_COST: Final = 5
 # After a refusal the next message is read a little later, and after many of them none is.
 REFUSAL_PAUSE: Final = 0.01
 PAUSES_LIMIT: Final = 3
@@ -147,14 +145,12 @@ class _Connection:
     def _analyse(self, message: Analyse) -> None:
         """Begin to study or review; what was under way for this page ends."""
         self.stop_analysis()
+        self.services.overload.require("studies")
         game_on(message.line)
-        review = message.type == "review"
-        deeper = DEEPER_FACTOR**message.deep
-        self.services.budgets.spend(self.client, "thoughts", REVIEW_COST if review else deeper)
-        if review:
+        if message.type == "review":
             work = self.services.reviews.work(message.line, self.client)
         else:
-            seconds = STUDY_SECONDS * deeper
+            seconds = STUDY_SECONDS * DEEPER_FACTOR**message.deep
             work = self.services.analysts.work(
                 {"kind": "study", "line": message.line, "seconds": seconds}, self.client
             )
@@ -165,8 +161,6 @@ class _Connection:
     ) -> None:
         answer: dict[str, Any] = {"type": message.type, "line": message.line}
         try:
-            if self.services.analysts.busy:
-                await _send(self.socket, cast(SocketAnswer, {**answer, "waiting": True}))
             async with contextlib.aclosing(work) as told:
                 async for each in told:
                     await _send(self.socket, cast(SocketAnswer, {**answer, **each}))
