@@ -231,7 +231,7 @@ def _serve_metrics(core: _Core, settings: Settings) -> Callable[[], None]:
         metrics.gauge(
             "servers",
             "Servers with a page on this database.",
-            lambda: following.members.others_on_the_web + 1,
+            lambda: following.members.on_the_web,
         )
     if leases is not None:
         metrics.gauge("leases", "Games that this server thinks about.", lambda: len(leases.held))
