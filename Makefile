@@ -13,10 +13,17 @@ SERVER_TESTS := e2e/test_api.py e2e/test_socket.py e2e/test_house.py e2e/test_at
 	e2e/test_operators.py e2e/test_hosts.py
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome check
 
-.PHONY: play test e2e lint types check page format bench page-types words lock clean
+# Where `make cluster` finds PostgreSQL; its own by default.
+DATABASE ?=
+
+.PHONY: play cluster test e2e lint types check page format bench page-types words lock clean
 
 play: $(PLAYABLE)
 	@$(BIN)/kamon serve --open
+
+# PostgreSQL, two servers, an engine worker and a proxy, on this machine.
+cluster: $(READY)
+	@$(BIN)/python tools/cluster.py $(if $(DATABASE),--database $(DATABASE))
 
 test: $(READY) lint types page check e2e
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
@@ -15,13 +16,15 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
-from kamon.cli.serve import bind
+from kamon.cli.serve import MOST_CONNECTIONS, bind
 from kamon.web.app import create_app
+from kamon.web.connections import BoundedWebSocket, Doorkeeper, http_protocol
 from kamon.web.settings import Settings
 
-# As in src/kamon/cli/serve.py.
+# As in src/kamon/cli/serve.py, which adds protocols of its own.
 UVICORN: Final[dict[str, Any]] = {
     "log_level": "warning",
     "ws": "websockets-sansio",
@@ -120,12 +123,13 @@ def serve(what: What, database: str, workers: int) -> None:
     allow_files()
     listener = bind("127.0.0.1", 0)
     print(listener.getsockname()[1], flush=True)
-    app = (
-        create_app(Settings(database, workers=workers, budget_scale=BUDGET_SCALE))
-        if what == "kamon"
-        else Starlette(routes=[WebSocketRoute("/ws", echo), Route("/api/health", well)])
-    )
-    uvicorn.Server(uvicorn.Config(app, **UVICORN)).run(sockets=[listener])
+    app: ASGIApp = Starlette(routes=[WebSocketRoute("/ws", echo), Route("/api/health", well)])
+    options = UVICORN
+    if what == "kamon":
+        app = create_app(Settings(database, workers=workers, budget_scale=BUDGET_SCALE))
+        doorkeeper = Doorkeeper(MOST_CONNECTIONS, [ip_network("127.0.0.0/8")])
+        options = {**UVICORN, "http": http_protocol(doorkeeper), "ws": BoundedWebSocket}
+    uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listener])
 
 
 def allow_files() -> None:

@@ -77,6 +77,7 @@ ORDER = [
     "web.limits",
     "web.identity",
     "web.database",
+    "web.statements",
     "web.copying",
     "web.writer",
     "web.memory",

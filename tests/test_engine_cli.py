@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import typer
+from numba.core import config as numba_config
 from typer.testing import CliRunner, Result
 
 from kamon import (
@@ -159,6 +160,14 @@ def test_what_is_compiled_once_is_not_compiled_again(
         shared.prepare.cache_clear()
         shared.prepare()
         assert ("Compiling" in capsys.readouterr().err) is told
+
+
+def test_another_processor_has_another_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = compile_module._fingerprint()
+    monkeypatch.setattr(numba_config, "CPU_NAME", "generic")
+    other = compile_module._fingerprint()
+    monkeypatch.setattr(numba_config, "CPU_FEATURES", "+sse2")
+    assert len({before, other, compile_module._fingerprint()}) == 3
 
 
 def test_another_python_and_another_source_have_another_cache(

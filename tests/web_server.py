@@ -70,13 +70,17 @@ def living(group: int) -> bool:
 
 
 class Server:
-    """A server that can be started, ended and killed; all its lives share one database."""
+    """A server that can be started, ended and killed; all its lives share one database.
+
+    Unless there is an address of a database, it has a file of its own.
+    """
 
     # We are the proxy: every client has an address, and so budgets, of its own.
     OPTIONS: Final = ("--trusted-proxy", "127.0.0.1", "--moment", "0")
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, url: str | None = None) -> None:
         self.folder = folder
+        self.url = url or f"sqlite:///{self.database}"
         self.options = options or self.OPTIONS
         self.port = 0
         self.process: subprocess.Popen[str] | None = None
@@ -100,7 +104,7 @@ class Server:
             self.process = subprocess.Popen(
                 [
                     *(KAMON, "serve", "--port", str(self.port)),
-                    *("--database", f"sqlite:///{self.database}"),
+                    *("--database", self.url),
                     *self.options,
                 ],
                 stdout=subprocess.PIPE,
@@ -126,6 +130,13 @@ class Server:
             return "ok" in answer.json()
         return False
 
+    def pause(self, seconds: float) -> None:
+        """Stop it for a while, as a machine does that is out of memory or being moved."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        self.process.send_signal(signal.SIGCONT)
+
     def kill(self) -> None:
         """End it as a power cut would, without a word."""
         self.stop(signal.SIGKILL)
@@ -146,9 +157,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, *options: str) -> Iterator[Server]:
+def serving(folder: Path, *options: str, url: str | None = None) -> Iterator[Server]:
     """Serve while a block runs. The server may refuse what it likes, but must not stumble."""
-    server = Server(folder, *options)
+    server = Server(folder, *options, url=url)
     server.start()
     try:
         yield server

@@ -29,11 +29,12 @@ _ADDRESS: Final = re.compile(r"://|^\s*--(?!hash=)|\bfile:", re.MULTILINE)
 
 
 class Lock(NamedTuple):
-    """What one file in ``requirements/`` holds: the package's own dependencies, and groups."""
+    """What one file in ``requirements/`` holds: the package's own dependencies, extras, groups."""
 
     name: str
     project: bool
     groups: tuple[str, ...]
+    extras: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -46,6 +47,7 @@ LOCKS: Final = (
     Lock("dev", project=True, groups=("dev",)),
     Lock("run", project=True, groups=()),
     Lock("build", project=False, groups=("build",)),
+    Lock("postgres", project=True, groups=(), extras=("postgres",)),
     Lock("bench", project=False, groups=("bench",)),
     Lock("lock", project=False, groups=("lock",)),
 )
@@ -71,6 +73,8 @@ def digest(project: dict[str, Any]) -> str:
 def requirements(project: dict[str, Any], lock: Lock) -> list[Requirement]:
     """List what a lock has to satisfy."""
     texts = list(project["project"]["dependencies"]) if lock.project else []
+    for extra in lock.extras:
+        texts += project["project"]["optional-dependencies"][extra]
     for group in lock.groups:
         texts += _group(project, group)
     if "build" in lock.groups or "dev" in lock.groups:
@@ -144,6 +148,7 @@ def write(root: Path, *, upgrade: bool) -> None:
     uv = str(Path(sys.executable).with_name("uv"))
     for lock in LOCKS:
         options = [f"--group={group}" for group in lock.groups]
+        options += [f"--extra={extra}" for extra in lock.extras]
         options += ["pyproject.toml"] if lock.project else []
         options += ["--upgrade"] if upgrade else []
         options += [] if lock is LOCKS[0] else [f"--constraints={LOCKS[0].path}"]

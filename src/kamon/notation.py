@@ -25,6 +25,7 @@ _Value = TypeVar("_Value")
 
 _CELL_BY_NAME: Final = {name: cell for cell, name in enumerate(CELL_NAMES)}
 _TOKEN_BY_TEXT: Final = {str(token): token for token in TOKENS} | {NEUTRAL_TEXT: NEUTRAL}
+_TEXT_BY_TOKEN: Final = {token: text for text, token in _TOKEN_BY_TEXT.items()}
 _ROW_SLICES: Final = tuple(
     slice(end - length, end)
     for length, end in zip(ROW_LENGTHS, accumulate(ROW_LENGTHS), strict=True)
@@ -50,6 +51,17 @@ def format_cell(cell: int) -> str:
     return CELL_NAMES[cell]
 
 
+def format_cells(mask: int) -> list[str]:
+    """Write the cells of a mask, lowest first."""
+    # A loop of its own, because a view of a game writes a hundred of them.
+    names = []
+    while mask:
+        lowest = mask & -mask
+        names.append(CELL_NAMES[lowest.bit_length() - 1])
+        mask ^= lowest
+    return names
+
+
 def parse_token(text: str) -> Token | None:
     """Read a token such as ``C4``, or ``--`` for the neutral."""
     if text not in _TOKEN_BY_TEXT:
@@ -59,7 +71,7 @@ def parse_token(text: str) -> Token | None:
 
 def format_token(token: Token | None) -> str:
     """Write a token."""
-    return NEUTRAL_TEXT if token is None else str(token)
+    return _TEXT_BY_TOKEN[token]
 
 
 # --- Layouts --------------------------------------------------------------------------------

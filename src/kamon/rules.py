@@ -137,8 +137,8 @@ def dangers(position: Position) -> Dangers:
     """Look one move ahead for both sides."""
     allowed = replies(position)
     free = position.free
-    matching = position.layout.matching
     theirs = mask_of(winning_cells(position, position.turn.other))
+    only_after = _only_replies(position)
     winning, losing, threats = [], [], 0
     for cell, answers in allowed.items():
         left = free & ~(1 << cell)
@@ -148,16 +148,25 @@ def dangers(position: Position) -> Dangers:
                 [cell] if left or _wins(position.stones(position.turn) | 1 << cell, cell) else []
             )
             continue
+        # A reply that matched nothing but my cell blocks me, unless it fills the board.
+        blocking = only_after.get(cell, 0) if left & (left - 1) else 0
         # A stone of mine never adds a cell with which the opponent wins.
-        blocking = mask_of(
-            reply
-            for reply in cells(answers)
-            if left & ~(1 << reply) and not matching[reply] & left & ~(1 << reply)
-        )
         fatal = answers & (theirs | blocking)
         threats |= fatal
         losing += [cell] if fatal else []
     return Dangers(tuple(winning), tuple(losing), tuple(cells(threats)))
+
+
+def _only_replies(position: Position) -> dict[int, int]:
+    """Return for each free cell the mask of those that match it and no other free cell."""
+    free, matching = position.free, position.layout.matching
+    found: dict[int, int] = {}
+    for cell in cells(free):
+        matched = matching[cell] & free
+        if matched and not matched & (matched - 1):
+            only = matched.bit_length() - 1
+            found[only] = found.get(only, 0) | 1 << cell
+    return found
 
 
 def perft(position: Position, depth: int) -> int:

@@ -50,6 +50,22 @@ async def test_the_key_is_made_once_and_kept(memory: ServerMemory, writer: Write
     assert values(writer)["key"] == key
 
 
+async def test_servers_that_start_together_have_the_same_key(postgres_url: str) -> None:
+    databases = [Database(postgres_url) for _ in range(4)]
+    databases[0].open()
+    writers = [Writer(database) for database in databases]
+    memories = [
+        ServerMemory(database, writer) for database, writer in zip(databases, writers, strict=True)
+    ]
+    made = await asyncio.gather(*(memory.secrets() for memory in memories))
+    await asyncio.gather(*(memory.note_alive(1_000) for memory in memories))
+    assert all(one.knows(other.new()) for one in made for other in made)
+    assert await memories[0].time_away(5_000) == 4_000
+    for writer, database in zip(writers, databases, strict=True):
+        writer.close()
+        database.close()
+
+
 async def test_every_database_has_a_key_of_its_own(
     memory: ServerMemory, writer: Writer, tmp_path: Path
 ) -> None:

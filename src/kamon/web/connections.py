@@ -11,8 +11,11 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any, ClassVar, Final
 
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import State
 
 from kamon.web.limits import network_of
 
@@ -81,7 +84,8 @@ class BoundedHttp(H11Protocol):
         """Take what comes; the head of a request must be whole before the deadline."""
         before = self.cycle
         super().data_received(data)
-        if self.cycle is not before or self.transport.is_closing():
+        is_upgraded = self.transport.get_protocol() is not self
+        if self.cycle is not before or is_upgraded or self.transport.is_closing():
             self._stop_waiting()
         elif self._deadline is None and self._is_idle():
             # The first bytes of another request on a connection that was kept alive.
@@ -135,6 +139,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     _place: tuple[Doorkeeper, str] | None = None
     _control_frames = 0
     _counted_since = 0.0
+    _to_be_sent = False
 
     def takes_place(self, doorkeeper: Doorkeeper, address: str) -> None:
         """Take over the place of the HTTP connection that this one was."""
@@ -153,6 +158,37 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             self.transport.abort()
             return
         super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        """Hand a message on, and stop reading where another one still waits.
+
+        Stopping after every single one, as uvicorn does, takes two calls of the system for each.
+        """
+        if self.read_paused or not self.queue.empty():
+            super().send_receive_event_to_app()
+            return
+        self.read_paused = True
+        super().send_receive_event_to_app()
+        self.read_paused = False
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Send a message, together with others that are sent at the same moment."""
+        text = message.get("text")
+        if not isinstance(text, str) or self.close_sent or not self.handshake_complete:
+            await super().send(message)
+            return
+        await self.writable.wait()
+        if self.disconnected or self.conn.state is not State.OPEN:
+            raise ClientDisconnected
+        self.conn.send_text(text.encode())
+        if not self._to_be_sent:
+            self._to_be_sent = True
+            self.loop.call_soon(self._send_now)
+
+    def _send_now(self) -> None:
+        self._to_be_sent = False
+        if not self.transport.is_closing():
+            self.transport.write(b"".join(self.conn.data_to_send()))
 
     def _is_flooding(self) -> bool:
         now = self.loop.time()

@@ -6,7 +6,7 @@ import secrets as random_secrets
 from collections.abc import Callable
 from typing import Final
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, TextClause, func, select, text
 
 from kamon.web.database import Database, server, servers, unsigned_holders
 from kamon.web.errors import ApiError
@@ -16,6 +16,14 @@ from kamon.web.writer import Writer
 
 _KEY: Final = "key"
 _ALIVE: Final = "alive"
+# Both databases understand this. Servers that start together write at the same moment.
+_KEEP_FIRST: Final = text(
+    "INSERT INTO server (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING"
+)
+_KEEP_LAST: Final = text(
+    "INSERT INTO server (name, value) VALUES (:name, :value)"
+    " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+)
 # Seconds between two notes that the server is alive; they also show that the disk can be written.
 ALIVE_EVERY: Final = 10.0
 # A shorter time than this is an ordinary delay between two notes.
@@ -33,8 +41,10 @@ class ServerMemory:
         """Return who makes secrets, with the key of this database, which is made on first use."""
         key = await asyncio.to_thread(self._read, _KEY)
         if key is None:
-            key = random_secrets.token_hex(32)
-            await self._write(_KEY, key)
+            await self._write(_KEEP_FIRST, _KEY, random_secrets.token_hex(32))
+            # Another server may have been faster, and then its key counts.
+            key = await asyncio.to_thread(self._read, _KEY)
+        assert key is not None  # noqa: S101 - it is written and never deleted
         return Secrets(bytes.fromhex(key), await asyncio.to_thread(self._unsigned))
 
     async def time_away(self, now: int) -> int:
@@ -53,18 +63,18 @@ class ServerMemory:
 
     async def keep_alive(self, health: Health, now: Callable[[], int]) -> None:
         """Note again and again that the server is alive."""
-        await health.repeat("alive", lambda: self._write(_ALIVE, str(now())), ALIVE_EVERY)
+        await health.repeat(
+            "alive", lambda: self._write(_KEEP_LAST, _ALIVE, str(now())), ALIVE_EVERY
+        )
 
     async def note_alive(self, now: int) -> None:
         """Note that the server was alive until now, when it ends."""
         with contextlib.suppress(ApiError):
-            await self._write(_ALIVE, str(now))
+            await self._write(_KEEP_LAST, _ALIVE, str(now))
 
-    async def _write(self, name: str, value: str) -> None:
+    async def _write(self, how: TextClause, name: str, value: str) -> None:
         def write(connection: Connection) -> None:
-            known = update(server).where(server.c.name == name).values(value=value)
-            if not connection.execute(known).rowcount:
-                connection.execute(insert(server).values(name=name, value=value))
+            connection.execute(how, {"name": name, "value": value})
 
         await self._writer.write(write)
 

@@ -20,7 +20,7 @@ from kamon.errors import EngineMissingError
 
 try:
     # All that the kernel uses of numba, so that one place can say that it is missing.
-    from llvmlite import ir
+    from llvmlite import binding, ir
     from numba import __version__ as numba_version
     from numba import njit, types
     from numba.core import cgutils, config
@@ -64,9 +64,15 @@ ZERO: Final = u64(0)
 ONE: Final = u64(1)
 
 
+def _processor() -> str:
+    """Name the processor: what is compiled for one, as in an image, is of no use on another."""
+    name = config.CPU_NAME or binding.get_host_cpu_name()
+    return f"{name} {config.CPU_FEATURES or binding.get_host_cpu_features().flatten()}"
+
+
 def _fingerprint() -> str:
     """Hash everything that the compiled code depends on."""
-    digest = hashlib.sha256(f"{sys.version} {numba_version}".encode())
+    digest = hashlib.sha256(f"{sys.version} {numba_version} {_processor()}".encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]

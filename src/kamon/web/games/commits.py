@@ -80,7 +80,10 @@ class Commits:
         self.commit = store.commit
 
     def add(self, *parts: Part) -> "asyncio.Future[Done]":
-        """Take the changes of a command; the future is done when they are on the disk."""
+        """Take the changes of a command; the future is done when they are on the disk.
+
+        Whoever stops waiting for it cancels the future only: the changes are written all the same.
+        """
         done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
         for part in parts:
             part.table.waiting += 1

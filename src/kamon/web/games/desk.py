@@ -144,7 +144,7 @@ class Desk:
     ) -> Room:
         """Open a new game, under a name that was chosen before or a new one."""
         part = self._open(game or new_id(), first, holders, client)
-        return (await asyncio.shield(self.commits.add(part)))[0]
+        return (await self.commits.add(part))[0]
 
     async def submit(
         self, game: str, command: Command, holders: Sequence[Holder] = (), client: str = ""
@@ -183,7 +183,7 @@ class Desk:
         if room.next_id is not None and before.next_id is None:
             parts.append(self._open_next(table, room, events[-1], client))
         table.pending = room
-        return await asyncio.shield(self.commits.add(*parts))
+        return await self.commits.add(*parts)
 
     def _part(
         self,

@@ -447,7 +447,9 @@ def allowed(room: Room, sides: frozenset[Side]) -> list[str]:
     open_still = room.status in ("waiting", "playing")
     if open_still and (room.shared or len(room.moves) < ABORT_PLIES):
         able.append("abort")
-    able += [what for what in OFFERED_THINGS if _may_offer(room, what, sides)]
+    # Whoever plays cannot ask for another game yet, and whoever does not has nothing else to ask.
+    offers = ("draw", "takeback") if room.turn is not None else ("rematch",)
+    able += [what for what in offers if _may_offer(room, what, sides)]
     return able
 
 
@@ -552,12 +554,15 @@ def set_up(  # noqa: PLR0913 - what a game may be, all by name
 
 def evolve(room: Room, event: Event) -> Room:
     """Return the room after an event. Trusts that ``decide`` has made it."""
-    changed = _EVOLUTIONS[event.kind](room, event.data, event)
-    commands = room.commands | {event.command} if event.command else room.commands
-    return replace(changed, number=event.number, updated=event.at, commands=commands)
+    changes = _EVOLUTIONS[event.kind](room, event.data, event)
+    if event.command:
+        changes["commands"] = room.commands | {event.command}
+    return replace(room, number=event.number, updated=event.at, **changes)
 
 
-_Evolution = Callable[[Room, dict[str, Any], Event], Room]
+# What changes; the rest of the room stays as it is.
+_Changes = dict[str, Any]
+_Evolution = Callable[[Room, dict[str, Any], Event], _Changes]
 _EVOLUTIONS: Final[dict[str, _Evolution]] = {}
 
 
@@ -572,9 +577,9 @@ def _evolves(kind: str) -> Callable[[_Evolution], _Evolution]:
 
 
 @_evolves("joined")
-def _evolve_joined(room: Room, data: dict[str, Any], _: Event) -> Room:
+def _evolve_joined(_: Room, data: dict[str, Any], __: Event) -> _Changes:
     seat = Seat("person", data["name"])
-    return replace(room, black=seat) if data["side"] == "black" else replace(room, white=seat)
+    return {data["side"]: seat}
 
 
 # A person sits there with that name from now on, as if they had just come.
@@ -582,84 +587,81 @@ _evolves("renamed")(_evolve_joined)
 
 
 @_evolves("moved")
-def _evolve_moved(room: Room, data: dict[str, Any], event: Event) -> Room:
+def _evolve_moved(room: Room, data: dict[str, Any], event: Event) -> _Changes:
     cell = parse_cell(data["cell"])
     mover = room.position.turn
     ply = len(room.moves) + 1
-    return replace(
-        room,
-        moves=(*room.moves, cell),
-        positions=(*room.positions, room.position.after(cell)),
-        clocks=(*room.clocks, room.clock.after_move(room.control, mover, ply, event.at)),
-        board_number=event.number,
-        offers={},
-        offered={},
-    )
+    return {
+        "moves": (*room.moves, cell),
+        "positions": (*room.positions, room.position.after(cell)),
+        "clocks": (*room.clocks, room.clock.after_move(room.control, mover, ply, event.at)),
+        "board_number": event.number,
+        "offers": {},
+        "offered": {},
+    }
 
 
 @_evolves("takenback")
-def _evolve_takenback(room: Room, data: dict[str, Any], event: Event) -> Room:
+def _evolve_takenback(room: Room, data: dict[str, Any], event: Event) -> _Changes:
     ply = data["ply"]
     restored = room.clocks[ply].running(room.control, ply, event.at)
-    return replace(
-        room,
-        moves=room.moves[:ply],
-        positions=room.positions[: ply + 1],
-        clocks=(*room.clocks[:ply], restored),
-        board_number=event.number,
-        offers={},
-        offered={},
-    )
+    return {
+        "moves": room.moves[:ply],
+        "positions": room.positions[: ply + 1],
+        "clocks": (*room.clocks[:ply], restored),
+        "board_number": event.number,
+        "offers": {},
+        "offered": {},
+    }
 
 
 @_evolves("offered")
-def _evolve_offered(room: Room, data: dict[str, Any], _: Event) -> Room:
+def _evolve_offered(room: Room, data: dict[str, Any], _: Event) -> _Changes:
     what, side = data["what"], Side(data["side"])
-    if what == "rematch":
-        room = replace(room, offered_board=data.get("board", "new"))
     often = room.offered.get((what, side), 0) + 1
-    return replace(
-        room,
-        offers={**room.offers, what: side},
-        offered={**room.offered, (what, side): often},
-    )
+    changes: _Changes = {
+        "offers": {**room.offers, what: side},
+        "offered": {**room.offered, (what, side): often},
+    }
+    if what == "rematch":
+        changes["offered_board"] = data.get("board", "new")
+    return changes
 
 
 @_evolves("declined")
-def _evolve_declined(room: Room, data: dict[str, Any], _: Event) -> Room:
+def _evolve_declined(room: Room, data: dict[str, Any], _: Event) -> _Changes:
     left = {what: side for what, side in room.offers.items() if what != data["what"]}
-    return replace(room, offers=left)
+    return {"offers": left}
 
 
 @_evolves("ended")
-def _evolve_ended(room: Room, data: dict[str, Any], event: Event) -> Room:
+def _evolve_ended(room: Room, data: dict[str, Any], event: Event) -> _Changes:
     winner = Side(data["winner"]) if data["winner"] else None
     # The clocks stand still from here on.
     turn = room.position.turn
     clock = room.clock
     stopped = Clock(*(clock.left(side, turn, event.at) for side in Side))
-    return replace(
-        room,
-        result=Result(winner, data["by"]),
-        clocks=(*room.clocks[:-1], stopped),
-        offers={},
-        offered={},
-    )
+    return {
+        "result": Result(winner, data["by"]),
+        "clocks": (*room.clocks[:-1], stopped),
+        "offers": {},
+        "offered": {},
+    }
 
 
 @_evolves("aborted")
-def _evolve_aborted(room: Room, _: dict[str, Any], __: Event) -> Room:
-    return replace(room, aborted=True, offers={})
+def _evolve_aborted(_: Room, __: dict[str, Any], ___: Event) -> _Changes:
+    return {"aborted": True, "offers": {}}
 
 
 @_evolves("rematched")
-def _evolve_rematched(room: Room, data: dict[str, Any], _: Event) -> Room:
-    return replace(room, next_id=data["game"], offers={})
+def _evolve_rematched(_: Room, data: dict[str, Any], __: Event) -> _Changes:
+    return {"next_id": data["game"], "offers": {}}
 
 
 @_evolves("resumed")
-def _evolve_resumed(room: Room, data: dict[str, Any], event: Event) -> Room:
+def _evolve_resumed(room: Room, data: dict[str, Any], event: Event) -> _Changes:
     clock = room.clock
     assert clock.since is not None  # noqa: S101 - otherwise it is not resumed
     later = replace(clock, since=min(event.at, clock.since + data["away"]))
-    return replace(room, clocks=(*room.clocks[:-1], later))
+    return {"clocks": (*room.clocks[:-1], later)}

@@ -2,13 +2,12 @@
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Final, cast
 
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from kamon.web.answers import note_refused, validation_error
 from kamon.web.engine.analysts import DEEPER_FACTOR, STUDY_SECONDS
@@ -75,6 +74,17 @@ async def serve_socket(socket: WebSocket) -> None:
 class _Connection:
     """A page that watches at most one game at a time."""
 
+    __slots__ = (
+        "analysis",
+        "client",
+        "feed",
+        "refusals",
+        "services",
+        "socket",
+        "told",
+        "visitor",
+    )
+
     def __init__(
         self, socket: WebSocket, services: Services, visitor: Visitor, client: str
     ) -> None:
@@ -82,7 +92,7 @@ class _Connection:
         self.services = services
         self.visitor = visitor
         self.client = client
-        self.watched: tuple[Table, Watcher, asyncio.Task[None]] | None = None
+        self.feed: _Feed | None = None
         # The last event of the watched game that this page has been told.
         self.told = 0
         self.refusals = 0
@@ -94,18 +104,14 @@ class _Connection:
             if message["type"] == "websocket.disconnect":
                 return
             text = message.get("text")
-            reply_to = None
             try:
-                reply_to = _id_of(text)
                 self.services.budgets.spend(self.client, "messages")
                 await self._obey(_parse(text))
             except ApiError as error:
                 note_refused(self.services, error, "/ws")
-                await _send(self.socket, _told(error, reply_to))
+                await _send(self.socket, _told(error, _id_of(text)))
                 if not await self._forgive():
                     return
-            # A client that never stops talking must not keep others from being heard.
-            await asyncio.sleep(0)
 
     async def _forgive(self) -> bool:
         """Let a client wait whose message was refused; who goes on is cut off."""
@@ -122,17 +128,21 @@ class _Connection:
         elif isinstance(message, Do):
             table = await self.services.desk.table(message.game)
             with timed(self.services.metrics.command_seconds):
-                room, _ = await self.services.obey(table, self.visitor, message, self.client)
-            if message.do == "join" and self.watched and self.watched[0] is table:
+                room, events = await self.services.obey(table, self.visitor, message, self.client)
+            if message.do == "join" and self.feed and self.feed.table is table:
                 # The watcher has a seat now, and must be seen as its player.
                 await self._watch(Watch(type="watch", game=message.game, after=self.told))
             await _send(self.socket, {"type": "done", "id": message.id, "number": room.number})
+            if events:
+                return
         elif isinstance(message, Analyse):
             self._analyse(message)
         elif isinstance(message, Stop):
             self.stop_analysis()
         else:
             await _send(self.socket, {"type": "pong"})
+        # Nothing had to be written, which would have let others have their turn.
+        await asyncio.sleep(0)
 
     def _analyse(self, message: Analyse) -> None:
         """Begin to study or review; what was under way for this page ends."""
@@ -178,19 +188,11 @@ class _Connection:
         watcher = desk.presence.watch(table, sides, self.visitor.holder)
         self.told = message.after
         missed = [event for event in table.events if event.number > message.after]
-        await self._tell(table, watcher, table.room, missed)
-        task = asyncio.create_task(self._push(table, watcher))
-        self.watched = table, watcher, task
+        await self.tell(table, watcher, table.room, missed)
+        self.feed = _Feed(self, table, watcher)
         self.services.thinkers.consider(table.room)
 
-    async def _push(self, table: Table, watcher: Watcher) -> None:
-        while (news := await watcher.queue.get()) is not None:
-            await self._tell(table, watcher, *news)
-        # This page did not keep up. It comes back by itself and gets what it missed.
-        with contextlib.suppress(RuntimeError):
-            await self.socket.close(1013)
-
-    async def _tell(
+    async def tell(
         self, table: Table, watcher: Watcher, room: Room, events: Sequence[Event]
     ) -> None:
         """Tell a room as it was after these events, and never a later one.
@@ -213,11 +215,50 @@ class _Connection:
         await _send_text(self.socket, text)
 
     def close(self) -> None:
-        if self.watched is not None:
-            table, watcher, task = self.watched
-            task.cancel()
-            self.services.desk.leave(table, watcher)
-            self.watched = None
+        if self.feed is not None:
+            self.feed.stop()
+            self.services.desk.leave(self.feed.table, self.feed.watcher)
+            self.feed = None
+
+
+class _Feed:
+    """Tells a page what happens to a game, in a task that lives while there is something to tell.
+
+    Most pages wait most of the time, and a task that waits takes memory.
+    """
+
+    __slots__ = ("connection", "table", "task", "watcher")
+
+    def __init__(self, connection: _Connection, table: Table, watcher: Watcher) -> None:
+        self.connection = connection
+        self.table = table
+        self.watcher = watcher
+        self.task: asyncio.Task[None] | None = None
+        watcher.queue.wake = self._wake
+        if not watcher.queue.empty():
+            self._wake()
+
+    def stop(self) -> None:
+        """Tell nothing any more."""
+        self.watcher.queue.wake = None
+        if self.task is not None:
+            self.task.cancel()
+
+    def _wake(self) -> None:
+        if self.task is None:
+            self.task = asyncio.create_task(self._push())
+
+    async def _push(self) -> None:
+        queue = self.watcher.queue
+        while not queue.empty():
+            news = queue.get_nowait()
+            if news is None:
+                # This page did not keep up. It comes back by itself and gets what it missed.
+                with contextlib.suppress(RuntimeError):
+                    await self.connection.socket.close(1013)
+                return
+            await self.connection.tell(self.table, self.watcher, *news)
+        self.task = None
 
 
 def _told(error: ApiError, reply_to: str | None) -> ErrorMessage:
@@ -225,7 +266,7 @@ def _told(error: ApiError, reply_to: str | None) -> ErrorMessage:
 
 
 def _encode(message: SocketAnswer) -> str:
-    return json.dumps(message, separators=(",", ":"))
+    return to_json(message).decode()
 
 
 async def _send(socket: WebSocket, message: SocketAnswer) -> None:

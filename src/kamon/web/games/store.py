@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, null, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from kamon.position import Side
@@ -23,6 +23,7 @@ from kamon.web.database import (
     unsigned_holders,
 )
 from kamon.web.games.rooms import Event
+from kamon.web.statements import Prepared
 
 # A side, and the hashed secret of somebody who may play for it.
 Holder = tuple[Side, str]
@@ -30,18 +31,16 @@ Holder = tuple[Side, str]
 # Databases limit how long a list in a query may be.
 _REMOVED_AT_ONCE: Final = 500
 # Built once and given the rows of a whole batch: that is half the work of a commit.
-_OPEN: Final = insert(games).values(
-    {column.name: bindparam(column.name) for column in games.columns}
-)
-_TOUCH: Final = (
+_OPEN: Final = Prepared(insert(games))
+_TOUCH: Final = Prepared(
     update(games)
     .where(games.c.id == bindparam("of"))
     .values({name: bindparam(name) for name in ("updated", "status", "listed", "flag", "number")})
     # It does not wait for anyone any more, so nobody need know who has set it up.
-    .values(client=None)
+    .values(client=null())
 )
-_HAPPEN: Final = insert(events)
-_SEAT: Final = insert(holders)
+_HAPPEN: Final = Prepared(insert(events))
+_SEAT: Final = Prepared(insert(holders))
 _THINK: Final = insert(thoughts).values(server=None, leased_until=0)
 _WAITING: Final = (games.c.status == "waiting") & games.c.listed
 _NEWER: Final = text(
@@ -120,7 +119,7 @@ def commit(connection: Connection, changes: Sequence[Change]) -> None:
         (_SEAT, seated),
     ):
         if rows:
-            connection.execute(statement, rows)
+            statement.execute(connection, rows)
 
 
 def want_thoughts(connection: Connection, changes: Iterable[Change]) -> None:

@@ -25,13 +25,46 @@ _log = logging.getLogger(__name__)
 News = tuple[Room, Sequence[Event]] | None
 
 
+class NewsQueue:
+    """What one page has yet to be told. Hardly takes memory while that is nothing.
+
+    Nobody waits for it: it calls ``wake`` when something comes.
+    """
+
+    __slots__ = ("_news", "wake")
+
+    def __init__(self) -> None:
+        self._news: list[News] = []
+        self.wake: Callable[[], None] | None = None
+
+    def put_nowait(self, news: News) -> None:
+        """Add what has happened, or raise ``asyncio.QueueFull``."""
+        if len(self._news) >= QUEUE_LIMIT:
+            raise asyncio.QueueFull
+        self._news.append(news)
+        if self.wake is not None:
+            self.wake()
+
+    def get_nowait(self) -> News:
+        """Take what has happened first."""
+        return self._news.pop(0)
+
+    def qsize(self) -> int:
+        """Count what is there."""
+        return len(self._news)
+
+    def empty(self) -> bool:
+        """Tell whether there is nothing."""
+        return not self._news
+
+
 @dataclass(slots=True, eq=False)
 class Watcher:
     """One page's queue of what happens to a game; ``sides`` are those that it plays for."""
 
     sides: frozenset[Side]
     holder: str | None = None
-    queue: "asyncio.Queue[News]" = field(default_factory=lambda: asyncio.Queue(QUEUE_LIMIT))
+    queue: NewsQueue = field(default_factory=NewsQueue)
 
 
 class Encoded:

@@ -6,8 +6,14 @@ from typing import Literal, NotRequired, cast
 from typing_extensions import TypedDict
 
 from kamon import rules
-from kamon.geometry import CELLS, cells, spread
-from kamon.notation import format_cell, format_layout, format_token, outcome_data
+from kamon.geometry import CELL_COUNT, cells, spread
+from kamon.notation import (
+    format_cell,
+    format_cells,
+    format_layout,
+    format_token,
+    outcome_data,
+)
 from kamon.position import Position, Side
 from kamon.web.games import rooms
 from kamon.web.games.rooms import Room, Status
@@ -195,10 +201,13 @@ class SummaryView(TypedDict):
 
 def picture_view(position: Position) -> PictureView:
     """Tell what a board looks like."""
-    stones = {Side.BLACK: "x", Side.WHITE: "o", None: "."}
+    stones = ["."] * CELL_COUNT
+    for mask, sign in ((position.black, "x"), (position.white, "o")):
+        for cell in cells(mask):
+            stones[cell] = sign
     return {
         "tokens": [format_token(token) for token in position.layout.tokens],
-        "stones": "".join(stones[position.owner(cell)] for cell in CELLS),
+        "stones": "".join(stones),
         "last": None if position.last is None else format_cell(position.last),
     }
 
@@ -213,20 +222,17 @@ def board_view(position: Position) -> BoardView:
         "turn": None if outcome else position.turn.value,
         "need": format_token(last_token) if last_token else None,
         "legal": [format_cell(cell) for cell in replies],
-        "replies": {
-            format_cell(cell): [format_cell(reply) for reply in cells(mask)]
-            for cell, mask in replies.items()
-        },
-        "chain": [format_cell(cell) for cell in _chain(position)],
+        "replies": {format_cell(cell): format_cells(mask) for cell, mask in replies.items()},
+        "chain": format_cells(_chain(position)),
         "outcome": cast(OutcomeView, outcome_data(outcome)) if outcome else None,
     }
 
 
-def _chain(position: Position) -> list[int]:
-    """List the stones that the last one is connected with, itself included."""
+def _chain(position: Position) -> int:
+    """Return the stones that the last one is connected with, itself included."""
     if position.last is None:
-        return []
-    return list(cells(spread(1 << position.last, position.stones(position.turn.other))))
+        return 0
+    return spread(1 << position.last, position.stones(position.turn.other))
 
 
 def assistance(position: Position) -> AssistanceView:

@@ -1,0 +1,36 @@
+"""Statements that are compiled once, for what is written again and again.
+
+SQLAlchemy looks anew at a statement and at each of its rows. For a commit of a few moves that is
+more work than the database has with it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.dml import UpdateBase
+
+
+class Prepared:
+    """A statement that writes rows. Their values go to the driver as they are."""
+
+    def __init__(self, statement: UpdateBase) -> None:
+        self._statement = statement
+        self._compiled: dict[str, SQLCompiler] = {}
+
+    def execute(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Write some rows, which name all values that the statement asks for."""
+        compiled = self._for(connection)
+        names = compiled.positiontup
+        given: Any = rows if names is None else [tuple(row[name] for name in names) for row in rows]
+        connection.exec_driver_sql(compiled.string, given)
+
+    def _for(self, connection: Connection) -> SQLCompiler:
+        dialect = connection.dialect
+        found = self._compiled.get(dialect.name)
+        if found is None:
+            compiled = self._statement.compile(dialect=dialect)
+            assert isinstance(compiled, SQLCompiler)  # noqa: S101 - no other kind writes rows
+            found = self._compiled[dialect.name] = compiled
+        return found

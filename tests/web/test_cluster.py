@@ -1,0 +1,524 @@
+"""Servers that share a PostgreSQL database: two of them here, in one event loop."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import select, text, update
+
+from kamon import Layout, rules
+from kamon.notation import format_cell
+from kamon.position import Side
+from kamon.web.cluster import leases as leasing
+from kamon.web.cluster import news
+from kamon.web.cluster.leases import Leases
+from kamon.web.cluster.members import DEAD_AFTER, Members
+from kamon.web.cluster.news import PAYLOAD_LIMIT, Hint
+from kamon.web.database import Database, games, presence, servers, thoughts
+from kamon.web.errors import ApiError
+from kamon.web.games.clocks import Control
+from kamon.web.games.desk import Desk
+from kamon.web.games.following import Following
+from kamon.web.games.people import People
+from kamon.web.games.rooms import Command, Room, Seat, set_up
+from kamon.web.games.store import Games
+from kamon.web.games.tables import Table, Watcher
+from kamon.web.health import Health
+from kamon.web.memory import ServerMemory
+from kamon.web.metrics import Metrics
+from kamon.web.server_time import ServerTime, wall_time
+from kamon.web.writer import Writer
+from web_server import PATIENCE
+
+BLACK, WHITE = Side.BLACK, Side.WHITE
+BOTH = frozenset(Side)
+ANN, BOB, EVE = "a" * 64, "b" * 64, "e" * 64
+SEATS = {BLACK: Seat("person", "Ann"), WHITE: Seat("person", "Bob")}
+AGAINST_COMPUTER = {BLACK: Seat("person", "Ann"), WHITE: Seat("computer", level=1)}
+HOLDERS = [(BLACK, ANN), (WHITE, BOB)]
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass
+class Server:
+    """The parts of a server that share."""
+
+    database: Database
+    desk: Desk
+    members: Members
+    following: Following
+    leases: Leases
+    now: ServerTime
+    metrics: Metrics
+
+
+@contextlib.asynccontextmanager
+async def serving(url: str, *, deaf: bool = False) -> AsyncIterator[Server]:
+    """Run a server; one that is deaf hears no notifications."""
+    database = Database(url)
+    await asyncio.to_thread(database.open)
+    health, metrics = Health(), Metrics()
+    writer, games = Writer(database, health), Games(database)
+    now = ServerTime()
+    now.set(games.time())
+    members, people = Members(writer, now), People(now)
+    desk = Desk(games, writer, now, health, members.id)
+    following = Following(desk, members, people, now, health, metrics)
+    if deaf:
+        following.hear = lambda hints: None  # type: ignore[method-assign] # noqa: ARG005
+    async with desk.running(), following.running():
+        leases = Leases(writer, members.id, now)
+        yield Server(database, desk, members, following, leases, now, metrics)
+    writer.close()
+    database.close()
+    assert not health.problems
+
+
+@pytest.fixture
+async def one(postgres_url: str) -> AsyncIterator[Server]:
+    async with serving(postgres_url) as server:
+        yield server
+
+
+@pytest.fixture
+async def two(postgres_url: str, one: Server) -> AsyncIterator[Server]:
+    assert one is not None
+    async with serving(postgres_url) as server:
+        yield server
+
+
+async def new(server: Server, control: str = "-", seats: dict[Side, Seat] = SEATS) -> str:
+    first = set_up(Layout.shuffled(1), Control.parse(control), seats, server.now())
+    holders = [each for each in HOLDERS if seats[each[0]].kind == "person"]
+    return (await server.desk.create(first, holders, client="somebody")).id
+
+
+async def play(server: Server, game: str, command: str | None = None) -> Room:
+    room = (await server.desk.table(game)).newest
+    cell = format_cell(rules.legal_cells(room.position)[0])
+    move = Command("move", BOTH, {"cell": cell}, after=room.number, id=command)
+    return (await server.desk.submit(game, move))[0]
+
+
+async def watch(
+    server: Server, game: str, sides: Iterable[Side] = (), holder: str | None = None
+) -> tuple[Table, Watcher]:
+    table = await server.desk.table(game)
+    return table, server.desk.presence.watch(table, frozenset(sides), holder)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not true():  # noqa: ASYNC110 - nobody tells us
+            await asyncio.sleep(0.005)
+
+
+async def code_of(doing: Awaitable[object]) -> str:
+    try:
+        await doing
+    except ApiError as error:
+        return error.code
+    return "obeyed"
+
+
+def assert_whole(server: Server, game: str) -> None:
+    """Look for gaps: the events of a game have the numbers from 1 on."""
+    events, _ = server.desk.games.load(game)
+    assert [event.number for event in events] == list(range(1, len(events) + 1))
+    assert all(before.at <= after.at for before, after in pairwise(events))
+
+
+# --- What servers tell each other -----------------------------------------------------------
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("abcdef0123456789", min_size=1, max_size=16), st.integers(1, 9999)),
+        max_size=1500,
+    )
+)
+def test_hints_survive_the_payloads_however_many_there_are(pairs: list[tuple[str, int]]) -> None:
+    hints = [Hint(game, str(number)) for game, number in pairs]
+    payloads = list(news._payloads("me", hints))
+    assert all(len(payload) <= PAYLOAD_LIMIT + 64 for payload in payloads)
+    parsed = [news.parse(payload) for payload in payloads]
+    assert all(server == "me" for server, _ in parsed)
+    assert [hint for _, found in parsed for hint in found] == hints
+
+
+def test_words_that_are_no_hints_are_passed_over() -> None:
+    server, hints = news.parse("admin x one:3 two:seats")
+    assert server == "admin"
+    assert [hint.number for hint in hints] == [3, None]
+
+
+async def test_a_move_on_one_server_is_seen_on_the_other(one: Server, two: Server) -> None:
+    game = await new(one)
+    table, _ = await watch(two, game)
+    room = await play(one, game)
+    await until(lambda: table.room.number == room.number)
+    assert table.room == room
+    assert [event.number for event in table.events] == [1, 2]
+
+
+async def test_a_move_that_no_notification_tells_of_is_found_within_a_second_or_so(
+    one: Server, postgres_url: str
+) -> None:
+    game = await new(one)
+    async with serving(postgres_url, deaf=True) as deaf:
+        table, _ = await watch(deaf, game)
+        room = await play(one, game)
+        await until(lambda: table.room.number == room.number)
+        assert deaf.metrics.lost_notifications._value.get() == 1
+
+
+async def test_a_connection_that_was_cut_is_made_again_and_nothing_is_missed(
+    one: Server, two: Server
+) -> None:
+    game = await new(one)
+    table, _ = await watch(two, game)
+    with one.database.engine.begin() as connection:
+        connection.execute(
+            text(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE query = 'LISTEN kamon'"
+            )
+        )
+    for _ in range(5):
+        room = await play(one, game)
+    await until(lambda: table.room.number == room.number)
+    assert_whole(one, game)
+
+
+async def test_a_game_that_nobody_watches_is_never_out_of_date(one: Server, two: Server) -> None:
+    game = await new(one)
+    assert (await two.desk.table(game)).room.number == 1
+    await play(one, game)
+    assert (await two.desk.table(game)).room.number == 2
+    assert [each.room.number for each in await two.desk.several([game, "none"])] == [2]
+
+
+async def test_a_game_that_was_cleared_away_on_one_server_is_gone_on_the_other(
+    one: Server, two: Server
+) -> None:
+    game = await new(one)
+    await two.desk.table(game)
+    await one.desk.clear(one.now() + 1, ["playing"])
+    assert await code_of(two.desk.table(game)) == "no-such-game"
+
+
+# --- Commands at the same time --------------------------------------------------------------
+
+
+async def test_of_many_who_sit_down_at_once_on_two_servers_one_does(
+    one: Server, two: Server
+) -> None:
+    game = await new(one, seats={BLACK: Seat("person", "Ann"), WHITE: Seat()})
+    joins = [
+        server.desk.submit(game, Command("join", data={"name": f"{n}"}), [(WHITE, f"{n:064}")])
+        for n in range(5)
+        for server in (one, two)
+    ]
+    codes = await asyncio.gather(*map(code_of, joins))
+    assert sorted(codes) == ["obeyed"] + ["seat-taken"] * 9
+    events, holders = one.desk.games.load(game)
+    assert [event.kind for event in events] == ["created", "joined"]
+    assert [side for side, _ in holders].count(WHITE) == 1
+
+
+async def test_a_command_that_comes_twice_through_two_servers_is_obeyed_once(
+    one: Server, two: Server
+) -> None:
+    game = await new(one)
+    rooms = await asyncio.gather(play(one, game, "same"), play(two, game, "same"))
+    assert [room.number for room in rooms] == [2, 2]
+    assert_whole(one, game)
+
+
+async def test_servers_that_contend_for_one_game_all_get_their_turn(
+    one: Server, two: Server
+) -> None:
+    game = await new(one)
+    met = 0
+
+    def meet() -> None:
+        nonlocal met
+        met += 1
+
+    one.desk.met_conflict = two.desk.met_conflict = meet
+
+    async def pester(server: Server, side: Side) -> None:
+        for _ in range(12):
+            sides = frozenset({side})
+            await code_of(server.desk.submit(game, Command("offer", sides, {"what": "draw"})))
+            await code_of(
+                server.desk.submit(
+                    game, Command("decline", frozenset({side.other}), {"what": "draw"})
+                )
+            )
+
+    await asyncio.gather(pester(one, BLACK), pester(two, WHITE))
+    assert_whole(one, game)
+    assert met > 0
+
+
+async def test_a_batch_with_a_late_command_writes_the_others(one: Server, two: Server) -> None:
+    late, other = await new(one), await new(one)
+    table, _ = await watch(one, late)
+    # The memory of the first server stays behind: it hears nothing of what the second does.
+    one.following.hear = lambda hints: None  # type: ignore[method-assign] # noqa: ARG005
+    await play(two, late)
+    assert table.room.number == 1
+    resign = Command("resign", frozenset({WHITE}))
+    await asyncio.gather(one.desk.submit(late, resign), play(one, other))
+    assert [event.kind for event in one.desk.games.load(late)[0]] == ["created", "moved", "ended"]
+    assert len(one.desk.games.load(other)[0]) == 2
+
+
+async def test_a_command_is_not_decided_again_for_ever(one: Server) -> None:
+    game = await new(one)
+    table, _ = await watch(one, game)
+    with one.database.engine.begin() as connection:
+        # A number that no event has: whatever is decided, the game seems to have moved on.
+        connection.execute(update(games).where(games.c.id == game).values(number=99))
+    assert await code_of(play(one, game)) == "storage"
+    assert table.room.number == 1
+
+
+# --- Seats ----------------------------------------------------------------------------------
+
+
+async def test_a_link_is_spent_once(one: Server, two: Server) -> None:
+    game = await new(one)
+    await one.desk.hand_over("t" * 64, game, BLACK, one.now() + 60_000)
+    taken = await asyncio.gather(
+        *(server.desk.take_over("t" * 64, f"{n:064}") for n, server in enumerate((one, two) * 4))
+    )
+    assert sorted(map(str, taken)) == sorted([game] + ["None"] * 7)
+
+
+async def test_a_seat_that_was_taken_away_on_one_server_is_gone_on_the_other(
+    one: Server, two: Server
+) -> None:
+    game = await new(one)
+    table, watcher = await watch(two, game, [BLACK], EVE)
+    table.holders.append((BLACK, EVE))
+    await one.desk.keep_only(await one.desk.table(game), BLACK, ANN)
+    await until(lambda: (BLACK, EVE) not in table.holders)
+    assert not watcher.sides
+
+
+# --- Who is there ---------------------------------------------------------------------------
+
+
+async def test_whoever_is_there_through_another_server_is_there(one: Server, two: Server) -> None:
+    game = await new(one, "60+0")
+    table, _ = await watch(one, game, [BLACK], ANN)
+    _, bob = await watch(two, game, [WHITE], BOB)
+    await watch(two, game)
+    await until(lambda: one.desk.presence.present(table, WHITE))
+    await until(lambda: one.desk.presence.spectators(table) == 1)
+    assert one.desk.presence.absent_since(table, WHITE) is None
+    left = two.now()
+    two.desk.leave(await two.desk.table(game), bob)
+    await until(lambda: not one.desk.presence.present(table, WHITE))
+    since = one.desk.presence.absent_since(table, WHITE)
+    assert since is not None
+    assert abs(since - left) < 1_000
+
+
+async def test_whoever_was_there_through_a_server_that_died_has_left(one: Server) -> None:
+    game = await new(one)
+    table, _ = await watch(one, game, [BLACK], ANN)
+    dead = Members(one.desk.writer, one.now)
+    await dead.beat(7)
+    row = {"game": game, "server": dead.id, "changed": 1, "watchers": 3}
+    with one.database.writing() as connection:
+        connection.execute(presence.insert().values(**row, black=False, white=True))
+    await until(lambda: one.desk.presence.present(table, WHITE))
+    assert one.following._people.elsewhere in (0, 7)
+    alive = one.now() - DEAD_AFTER - 1
+    with one.database.writing() as connection:
+        connection.execute(update(servers).where(servers.c.id == dead.id).values(alive=alive))
+    await until(lambda: not one.desk.presence.present(table, WHITE))
+    assert one.desk.presence.absent_since(table, WHITE) == alive
+    assert one.desk.presence.spectators(table) == 0
+    # It was only stopped for a while, and finds out.
+    assert await dead.beat(7)
+
+
+async def test_a_server_that_was_given_up_tells_again_who_is_there(
+    one: Server, two: Server
+) -> None:
+    game = await new(one)
+    table, _ = await watch(one, game, [BLACK], ANN)
+    await watch(two, game, [WHITE], BOB)
+    await until(lambda: one.desk.presence.present(table, WHITE))
+    await two.members.leave()
+    await until(lambda: not one.desk.presence.present(table, WHITE))
+    await until(lambda: one.desk.presence.present(table, WHITE))
+    with one.database.reading() as connection:
+        assert len(connection.execute(select(servers)).all()) == 2
+
+
+# --- Time -----------------------------------------------------------------------------------
+
+
+async def test_a_clock_that_runs_out_is_seen_to_by_any_server(
+    one: Server, postgres_url: str
+) -> None:
+    async with serving(postgres_url) as dies:
+        game = await new(dies, "1+0")
+        for _ in range(2):
+            await play(dies, game)
+    table, _ = await watch(one, game)
+    await until(lambda: table.room.status == "over")
+    assert table.room.result is not None
+    assert table.room.result.termination == "time"
+
+
+def test_a_clock_that_is_wrong_comes_nearer_to_the_right_one_and_never_goes_back() -> None:
+    now = ServerTime()
+    fast = now() + 2_000
+    now.set(fast)
+    told = [now()]
+    for _ in range(30):
+        now.correct(fast - 2_000)
+        told.append(now())
+    assert told == sorted(told)
+    assert now._reckoned() - (fast - 2_000) < 500
+    for _ in range(50):
+        now.correct(fast + 2_000)
+    assert abs(now() - fast - 2_000) < 500
+
+
+async def test_servers_whose_machines_disagree_about_the_time_agree_about_the_clocks(
+    one: Server, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kamon.web.server_time.wall_time", lambda: wall_time() + 2_000)
+    async with serving(postgres_url) as ahead:
+        assert abs(ahead.now() - one.now()) < 500
+        game = await new(one, "60+0")
+        for server in (one, ahead, one, ahead):
+            room = await play(server, game)
+        assert_whole(one, game)
+        clock = room.clock
+        assert min(clock.black, clock.white) > 50_000
+
+
+async def test_a_second_server_gives_nobody_time_for_the_first_one_was_there(
+    one: Server, two: Server
+) -> None:
+    await one.members.beat(0)
+    memory = ServerMemory(two.database, two.desk.writer)
+    await memory.note_alive(one.now() - 60_000)
+    assert await memory.time_away(two.now()) == 0
+
+
+async def test_servers_that_start_together_have_one_key(postgres_url: str) -> None:
+    async def start() -> str:
+        database = Database(postgres_url)
+        await asyncio.to_thread(database.open)
+        writer = Writer(database)
+        async with database.starting_alone():
+            secrets = await ServerMemory(database, writer).secrets()
+        writer.close()
+        database.close()
+        return secrets.pseudonym("somebody")
+
+    assert len(set(await asyncio.gather(*(start() for _ in range(4))))) == 1
+
+
+# --- The computer's moves -------------------------------------------------------------------
+
+
+async def wait_for_computer(server: Server) -> str:
+    game = await new(server, seats=AGAINST_COMPUTER)
+    await play(server, game)
+    return game
+
+
+async def test_a_game_that_waits_for_the_computer_is_leased_by_one_server(
+    one: Server, two: Server
+) -> None:
+    game = await wait_for_computer(one)
+    taken = await asyncio.gather(one.leases.take(1), two.leases.take(1))
+    assert sorted(map(len, taken)) == [0, 1]
+    assert game in one.leases.held | two.leases.held
+
+
+async def test_a_lease_that_is_not_renewed_is_taken_by_another(
+    one: Server, two: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leasing, "LEASE", 200)
+    game = await wait_for_computer(one)
+    assert await one.leases.take(1) == [(game, "")]
+    assert await two.leases.take(1) == []
+    await asyncio.sleep(0.1)
+    await one.leases.take(0)
+    await asyncio.sleep(0.15)
+    assert await two.leases.take(1) == []
+    await asyncio.sleep(0.15)
+    assert await two.leases.take(1) == [(game, "")]
+    await one.leases.take(0)
+    assert not one.leases.held
+
+
+async def test_a_server_that_leaves_hands_its_leases_back(one: Server, two: Server) -> None:
+    game = await wait_for_computer(one)
+    await one.leases.take(1)
+    await one.members.leave()
+    assert await two.leases.take(1) == [(game, "")]
+    await two.leases.give_back(game)
+    assert await one.leases.take(1) == [(game, "")]
+
+
+async def test_a_game_that_could_not_be_thought_about_waits_a_little(one: Server) -> None:
+    game = await wait_for_computer(one)
+    await one.leases.take(1)
+    await one.leases.give_back(game, after=60_000)
+    assert await one.leases.take(1) == []
+
+
+async def test_clients_take_turns(one: Server) -> None:
+    waiting = [await wait_for_computer(one) for _ in range(3)]
+    with one.database.writing() as connection:
+        for since, (game, client) in enumerate(zip(waiting, "aab", strict=True)):
+            known = update(thoughts).where(thoughts.c.game == game)
+            connection.execute(known.values(client=client, since=since))
+    assert [(await one.leases.take(1))[0][0] for _ in waiting] == [waiting[n] for n in (0, 2, 1)]
+
+
+async def test_the_answer_ends_the_lease_and_a_game_that_moves_on_too(one: Server) -> None:
+    game = await wait_for_computer(one)
+    await one.leases.take(1)
+    await play(one, game)
+    await one.leases.take(1)
+    assert not one.leases.held
+
+
+async def test_a_game_from_elsewhere_is_thought_about_when_somebody_looks(one: Server) -> None:
+    game = await wait_for_computer(one)
+    with one.database.writing() as connection:
+        connection.execute(thoughts.delete())
+    one.leases.ensure(game, 2)
+    one.leases.ensure("none", 2)
+    assert await one.leases.take(5) == [(game, "")]
+
+
+async def test_a_hint_of_a_thought_wakes_the_thinkers_of_another_server(
+    one: Server, two: Server
+) -> None:
+    woken: list[float] = []
+    two.following.wants_thought = lambda: woken.append(time.monotonic())
+    await asyncio.sleep(0.2)
+    woken.clear()
+    await wait_for_computer(one)
+    await until(lambda: bool(woken))
