@@ -5,12 +5,9 @@ import json
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from postgres import PROGRAMS, Postgres
 from web_server import CHAIN, CHAIN_SEED, KAMON, PATIENCE, Client, Server, serving, until
@@ -21,6 +18,13 @@ def run(*words: str | Path) -> str:
     done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def refusal(*words: str | Path) -> str:
+    """Give a command that must be refused, and return why."""
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2, done.stderr
+    return done.stderr
 
 
 class Regulars:
@@ -110,36 +114,17 @@ def test_a_host_moves_to_postgresql_and_back_and_everybody_plays_on(
     with serving(tmp_path) as server, Client(server) as ann:
         secret, game = ann.secret, ann.new(against="self", seed=CHAIN_SEED, control="300+5")
         ann.move(game, CHAIN[0])
-        refused = subprocess.run(
-            [KAMON, "copy", file, postgres_url], check=False, capture_output=True, text=True
-        )
-        assert refused.returncode == 2
-        assert "another server is using" in refused.stderr
-    for cell, source, target in (
-        (CHAIN[1], file, postgres_url),
-        (CHAIN[2], postgres_url, back),
-    ):
-        # A server that has ended is not counted among the running ones any more.
-        assert "the same on both sides" in run(KAMON, "copy", source, target)
-        with serving(tmp_path, *on(target)) as server, Client(server, secret) as ann:
-            ann.move(game, cell)
-    assert [event["cell"] for event in moves(tmp_path, back, secret, game)] == list(CHAIN[:3])
-
-
-def moves(folder: Path, url: str, secret: str, game: str) -> list[dict[str, Any]]:
-    with serving(folder, *on(url)) as server, Client(server, secret) as ann:
-        return [event for event in ann.events(game) if event["kind"] == "moved"]
-
-
-def test_a_database_with_running_servers_is_not_copied(tmp_path: Path, postgres_url: str) -> None:
-    target = f"sqlite:///{tmp_path / 'target.sqlite'}"
-    with serving(tmp_path, *on(postgres_url)):
-        time.sleep(2)
-        refused = subprocess.run(
-            [KAMON, "copy", postgres_url, target], check=False, capture_output=True, text=True
-        )
-    assert refused.returncode == 2
-    assert "stop them first" in refused.stderr
+        assert "stop it first" in refusal(KAMON, "copy", file, postgres_url)
+    assert "the same on both sides" in run(KAMON, "copy", file, postgres_url)
+    with serving(tmp_path, *on(postgres_url)) as server, Client(server, secret) as ann:
+        ann.move(game, CHAIN[1])
+        assert "stop them first" in refusal(KAMON, "copy", postgres_url, back)
+    # A server that has ended does not count as running any more.
+    assert "the same on both sides" in run(KAMON, "copy", postgres_url, back)
+    with serving(tmp_path, *on(back)) as server, Client(server, secret) as ann:
+        ann.move(game, CHAIN[2])
+        moves = [event["cell"] for event in ann.events(game) if event["kind"] == "moved"]
+    assert moves == list(CHAIN[:3])
 
 
 # --- Looking after games ------------------------------------------------------------------------
@@ -175,20 +160,16 @@ def test_pages_see_at_once_what_a_host_changes(tmp_path: Path, postgres_url: str
         assert "Rude" not in json.dumps(eve.show(game))
 
 
-@pytest.mark.parametrize("words", [["close"], ["rename"]])
-def test_a_host_stops_the_server_before_changing_a_sqlite_file(
-    tmp_path: Path, words: list[str]
-) -> None:
-    admin: list[str | Path] = [KAMON, "admin"]
-    admin += ["--database", f"sqlite:///{tmp_path / 'kamon.sqlite'}"]
+def test_a_host_stops_the_server_before_changing_a_sqlite_file(tmp_path: Path) -> None:
+    admin = (KAMON, "admin", "--database", f"sqlite:///{tmp_path / 'kamon.sqlite'}")
     with serving(tmp_path) as server, Client(server) as ann:
         game = ann.new(against="self", name="Rude")
-        arguments = [*admin, *words, game, *(["black"] if words == ["rename"] else [])]
-        refused = subprocess.run(arguments, check=False, capture_output=True, text=True)
-        assert refused.returncode == 2
-        assert "stop it first" in refused.stderr
+        for words in (["close", game], ["rename", game, "black"]):
+            assert "stop it first" in refusal(*admin, *words)
         assert game in run(*admin, "games")
-    run(*arguments)
+    run(*admin, "rename", game, "black")
+    run(*admin, "close", game)
     with serving(tmp_path) as server, Client(server) as ann:
-        kinds = [event["kind"] for event in ann.events(game)]
-    assert kinds == ["created", "aborted" if words == ["close"] else "renamed"]
+        shown = ann.show(game)
+    assert [event["kind"] for event in shown["events"]] == ["created", "renamed", "aborted"]
+    assert shown["view"]["seats"]["black"]["name"] == ""
