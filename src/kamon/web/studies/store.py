@@ -68,7 +68,7 @@ class Studies:
 
     async def keep(self, study: str, holder: str, now: int, record: str, game: Game) -> None:
         """Write a new study."""
-        row = {"holder": holder, "updated": now, "record": record, **_columns(game)}
+        row = {"holder": holder, "updated": now, **_columns(record, game)}
 
         def write(connection: Connection) -> None:
             mine = select(func.count()).select_from(studies).where(studies.c.holder == holder)
@@ -91,7 +91,7 @@ class Studies:
             if seen is not None and seen < updated:
                 raise ApiError("study-changed")
             moment = max(now, updated + 1)
-            row = {"updated": moment, "record": record, **_columns(game)}
+            row = {"updated": moment, **_columns(record, game)}
             connection.execute(update(studies).where(studies.c.id == study).values(**row))
             return moment
 
@@ -128,9 +128,15 @@ def _owned(connection: Connection, study: str, holder: str) -> int:
     return int(row.updated)
 
 
-def _columns(game: Game) -> dict[str, str | int]:
+def _columns(record: str, game: Game) -> dict[str, str | int]:
     return {
-        "title": game.tags.get("Event", "")[:200],
+        "record": _storable(record),
+        "title": _storable(game.tags.get("Event", ""))[:200],
         "moves": len(game.main_line()),
         "line": format_line(game),
     }
+
+
+def _storable(text: str) -> str:
+    """Leave NUL characters out: nobody sees them, and PostgreSQL cannot hold them."""
+    return text.replace("\0", "")
