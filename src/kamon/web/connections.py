@@ -109,6 +109,9 @@ class BoundedHttp(H11Protocol):
         """Take what comes; the head of a request must be whole before the deadline."""
         before = self.cycle
         super().data_received(data)
+        if self.transport.get_protocol() is not self:
+            # It is a WebSocket from now on, which may be silent for as long as it likes.
+            return
         if self.cycle is not before or self.transport.is_closing():
             self._stop_waiting()
             self._pace()
