@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, TypedDict
 
@@ -43,6 +44,8 @@ from kamon.web.writer import Writer
 
 DAY: Final = 24 * 3600 * 1000
 HOUR: Final = 3600.0
+# How long the event loop waits for Python while a thread reads a long text; 5 ms by default.
+SWITCH_SECONDS: Final = 0.001
 # Games that never began wait this long.
 ABANDONED_DAYS: Final = 14
 
@@ -131,6 +134,7 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
             studio=studio,
         )
         _calm_collector()
+        sys.setswitchinterval(SWITCH_SECONDS)
         stop_metrics = _serve_metrics(services)
         tasks = [
             asyncio.create_task(memory.keep_alive(health, now)),

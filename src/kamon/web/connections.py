@@ -29,7 +29,7 @@ WRITE_LIMIT: Final = 512 * 1024
 CONTROL_FRAMES_PER_SECOND: Final = 50
 FRAGMENTS_LIMIT: Final = 64
 # A handshake costs as much as so many requests.
-HANDSHAKE_COST: Final = 5
+HANDSHAKE_COST: Final = 10
 
 
 class Doorkeeper:
