@@ -71,7 +71,8 @@ async def serving(url: str, *, deaf: bool = False) -> AsyncIterator[Server]:
     now.set(games.time())
     members, people, budgets = Members(writer, now), People(now), Budgets()
     desk = Desk(games, writer, now, health, members.id)
-    following = Following(desk, members, people, budgets, now, metrics)
+    memory = ServerMemory(database, writer)
+    following = Following(desk, members, people, budgets, memory, now=now, metrics=metrics)
     if deaf:
         following.hear = lambda hints: None  # type: ignore[method-assign] # noqa: ARG005
     async with desk.running(), following.running():
@@ -469,6 +470,23 @@ async def test_a_second_server_gives_nobody_time_for_the_first_one_was_there(
     memory = ServerMemory(two.database, two.desk.writer)
     await memory.note_alive(one.now() - 60_000)
     assert await memory.time_away(two.now()) == 0
+
+
+async def test_time_for_which_the_database_was_away_is_given_back_once(
+    one: Server, two: Server
+) -> None:
+    game = await new(one, "60+0")
+    for _ in range(2):
+        await play(one, game)
+    for server in (one, two):
+        server.desk.paused = True
+    assert await code_of(play(one, game)) == "storage"
+    with one.database.writing() as connection:
+        connection.execute(update(servers).values(alive=one.now() - 30_000))
+    await until(lambda: not one.desk.paused and not two.desk.paused)
+    kinds = [event.kind for event in one.desk.games.load(game)[0]]
+    assert kinds == ["created", "moved", "moved", "resumed"]
+    assert (await play(two, game)).number == 5
 
 
 async def test_servers_that_start_together_have_one_key(postgres_url: str) -> None:

@@ -141,7 +141,9 @@ async def _playing(
             away = await memory.time_away(now())
             await parts.enter_async_context(desk.running(away))
             if members is not None:
-                following = Following(desk, members, people, budgets, now, metrics)
+                following = Following(
+                    desk, members, people, budgets, memory, now=now, metrics=metrics
+                )
                 await parts.enter_async_context(following.running())
         thinkers = await parts.enter_async_context(
             Thinkers(

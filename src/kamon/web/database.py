@@ -7,6 +7,7 @@ tables more for what they must know of each other. No method here may be called 
 import asyncio
 import os
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -40,6 +41,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.exc import DatabaseError as FileError
+from sqlalchemy.pool import QueuePool
 
 from kamon.errors import KamonError
 
@@ -174,6 +176,8 @@ _ALIVE_WITHIN: Final = 10_000
 _STARTING: Final = 0x6B616D6F6E
 # Seconds to wait for a database server that does not answer.
 _CONNECT_TIMEOUT: Final = 5
+# Seconds to wait at the end for those who still read.
+_CLOSE_PATIENCE: Final = 1.0
 # The settings of each kind of database that we can use.
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "sqlite": {},
@@ -317,7 +321,10 @@ class Database:
         self._lock = lock
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Let go of the database, when whoever still reads has finished."""
+        pool, limit = self.engine.pool, time.monotonic() + _CLOSE_PATIENCE
+        while isinstance(pool, QueuePool) and pool.checkedout() and time.monotonic() < limit:
+            time.sleep(0.005)
         self.engine.dispose()
         if self._lock is not None:
             self._lock.close()

@@ -7,6 +7,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from sqlalchemy.exc import SQLAlchemyError
+
+from kamon.web.errors import ApiError
+
 _log = logging.getLogger(__name__)
 
 
@@ -31,7 +35,9 @@ class Health:
                 await step()
                 self.clear(part)
             except Exception as error:  # noqa: BLE001 - whatever it was, the next step is tried
-                _log.exception("%s failed", part)
+                # A database that is away is no defect, and would fill the log.
+                expected = isinstance(error, ApiError | SQLAlchemyError)
+                _log.error("%s failed: %s", part, type(error).__name__, exc_info=not expected)
                 self.note(part, type(error).__name__)
             await asyncio.sleep(pause)
 

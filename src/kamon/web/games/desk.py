@@ -68,6 +68,8 @@ class Desk:
         self.tables = Tables(games, self.presence.forget)
         self.flags = Flags(now)
         self.commits = Commits(writer, self._publish, self._undo, server)
+        # True while a shared database is away: until clocks are put right, nobody may run out.
+        self.paused = False
         # Is called whenever another server was faster.
         self.met_conflict: Callable[[], None] = lambda: None
 
@@ -84,7 +86,7 @@ class Desk:
         tasks = [self.health.watch("commits", asyncio.create_task(self.commits.run()))]
         if away:
             # Before anybody is served: until then a clock shows the time of the downtime as used.
-            await self._resume([game for _, game in flags], away)
+            await self.resume([game for _, game in flags], away)
         tasks.append(self.health.watch("flags", asyncio.create_task(self._watch_flags())))
         try:
             yield self
@@ -165,6 +167,8 @@ class Desk:
     async def _try_to_submit(
         self, game: str, command: Command, holders: Sequence[Holder], client: str
     ) -> Done:
+        if self.paused and command.do != "resume":
+            raise storage_failed()
         table = await self.table(game)
         if table.doubtful:
             await self._catch_up(table)
@@ -300,8 +304,8 @@ class Desk:
                 _log.exception("the flag of game %s cannot fall", game)
                 self.health.note(f"game {game}", type(error).__name__)
 
-    async def _resume(self, games: Sequence[str], away: int) -> None:
-        """Write down for every game with a running clock for how long the server was away."""
+    async def resume(self, games: Sequence[str], away: int) -> None:
+        """Write down for every game with a running clock for how long nobody could play."""
 
         async def resume(game: str) -> None:
             try:

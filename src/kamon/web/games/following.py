@@ -22,6 +22,7 @@ from kamon.web.games.people import People
 from kamon.web.games.rooms import Command
 from kamon.web.games.tables import Table
 from kamon.web.limits import Budgets
+from kamon.web.memory import ServerMemory
 from kamon.web.metrics import Metrics
 from kamon.web.server_time import ServerTime
 
@@ -43,16 +44,19 @@ _log = logging.getLogger(__name__)
 class Following:
     """What one server does to know what the others do."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of a server that others have a say in
         self,
         desk: Desk,
         members: Members,
         people: People,
         budgets: Budgets,
+        memory: ServerMemory,
+        *,
         now: ServerTime,
         metrics: Metrics,
     ) -> None:
         self._desk = desk
+        self._memory = memory
         self.members = members
         self._people = people
         self._now = now
@@ -177,6 +181,8 @@ class Following:
 
     async def _end_overdue(self) -> None:
         """End games whose clock has run out, and whose own server has not ended them."""
+        if self._desk.paused:
+            return
         due = self._now() - _FLAG_PATIENCE
         overdue = await asyncio.to_thread(self._desk.games.overdue, due, _FLAGS_AT_ONCE)
         for game in overdue:
@@ -184,7 +190,30 @@ class Following:
                 await self._desk.submit(game, Command("flag"))
 
     async def _beat(self) -> None:
-        """Note that we are alive, put our time right, and hear what clients have spent."""
+        """Note that we are alive. After the database was away, put the clocks right first."""
+        try:
+            if self._desk.paused:
+                async with self._desk.writer.database.starting_alone():
+                    await self._give_time_back()
+                    await self._note_alive()
+            else:
+                await self._note_alive()
+        except Exception:
+            self._desk.paused = True
+            raise
+        self._desk.paused = False
+
+    async def _give_time_back(self) -> None:
+        """Give players the time back for which no server had reached the database.
+
+        Servers do this one after the other, and the first one to do it counts as alive then.
+        """
+        away = await self._memory.time_away(self._now())
+        if away:
+            flags = await asyncio.to_thread(self._desk.games.flags)
+            await self._desk.resume([game for _, game in flags], away)
+
+    async def _note_alive(self) -> None:
         asked = time.monotonic()
         theirs = await asyncio.to_thread(self._desk.games.time)
         self._now.correct(theirs + int((time.monotonic() - asked) * 500))
