@@ -16,7 +16,7 @@ BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome check
 # Where `make cluster` finds PostgreSQL; its own by default.
 DATABASE ?=
 
-.PHONY: play cluster test e2e lint types check page format bench page-types words lock clean
+.PHONY: play cluster test soak e2e lint types check page format bench page-types words lock clean
 
 play: $(PLAYABLE)
 	@$(BIN)/kamon serve --open
@@ -47,9 +47,14 @@ check: $(READY)
 page: $(READY)
 	$(NODE) --import ./tests/page/setup.js --test tests/page/*.test.js
 
-# The page in a real browser, and thirty kills in mid-game.
+# The page in a real browser, and many kills in mid-game.
 e2e: $(READY) chromium
 	$(BIN)/pytest --numprocesses auto --dist worksteal e2e $(addprefix --ignore=,$(SERVER_TESTS))
+
+# The same faults as in the tests, for longer: kills, a database that is away for a minute, servers
+# that are stopped for ten seconds, a thousand games over a bad network. Takes an hour or more.
+soak: $(READY)
+	KAMON_FAULTS=100 KAMON_KILLS=201 $(BIN)/pytest -v e2e/test_crash.py e2e/test_faults.py
 
 # The browser tests drive a real Chromium. Where there is none and we may, Debian's is installed.
 .PHONY: chromium

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
@@ -41,18 +43,23 @@ What = Literal["kamon", "echo"]
 
 
 class Server:
-    """Ours with a new database and hardly any budgets, or a bare WebSocket that echoes."""
+    """Ours with hardly any budgets, or a bare WebSocket that echoes.
 
-    def __init__(self, what: What = "kamon", workers: int = 1) -> None:
+    Ours has a new SQLite file unless another database is named.
+    """
+
+    def __init__(self, what: What = "kamon", workers: int = 1, database: str | None = None) -> None:
         self._what = what
         self._workers = workers
+        self._database = database
 
     def __enter__(self) -> Self:
         self._folder = tempfile.TemporaryDirectory()
+        database = self._database or f"sqlite:///{self._folder.name}/kamon.sqlite"
         self._process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "bench.servers", self._what),
-                *("--database", f"sqlite:///{self._folder.name}/kamon.sqlite"),
+                *("--database", database),
                 *("--workers", str(self._workers)),
             ],
             cwd=Path(__file__).parents[1],
@@ -99,6 +106,13 @@ class Server:
         """Tell how much memory is resident, in KiB."""
         status = (self._threads.parent / "status").read_text()
         return next(int(line.split()[1]) for line in status.splitlines() if "VmRSS" in line)
+
+
+@contextmanager
+def several(count: int, database: str | None, workers: int = 1) -> Iterator[list[Server]]:
+    """Start so many of our servers on one database."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(Server("kamon", workers, database)) for _ in range(count)]
 
 
 # --- In that process ------------------------------------------------------------------------

@@ -979,7 +979,8 @@ async def test_a_database_that_fails_is_an_answer_and_not_a_crash(
         ("games", "POST", "/api/games/{game}/handover"),
         ("games", "POST", "/api/handover"),
         ("messages", "POST", "/api/games/{game}/commands"),
-        ("thoughts", "POST", "/api/games/{game}/commands"),
+        ("thinking", "POST", "/api/games"),
+        ("thinking", "POST", "/api/games/{game}/commands"),
         ("requests", "GET", "/api/games"),
         ("requests", "GET", "/api/games/{game}"),
         ("requests", "GET", "/api/games/{game}/positions/0"),
@@ -999,7 +1000,7 @@ async def test_a_spent_budget_is_a_clear_answer_and_changes_nothing(
                 "id": "a-command",
                 "data": {"cell": view["board"]["legal"][0]},
             },
-            "games": {"against": "self"},
+            "games": {"against": "computer" if what == "thinking" else "self"},
             "handover": {"token": "a" * 43},
         }
         where = path.format(game=view["id"])

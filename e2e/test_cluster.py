@@ -4,6 +4,9 @@ import contextlib
 import itertools
 import json
 import re
+import shutil
+import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -24,6 +27,7 @@ from e2e.conftest import Guests, Troubles
 from web_server import CHAIN, CHAIN_SEED, PATIENCE, Client, Server, command_id, until
 
 PROXY: Final = Path(__file__).parents[1] / "tools" / "proxy.py"
+CLUSTER: Final = PROXY.with_name("cluster.py")
 GONE: Final = (httpx.TransportError, ConnectionClosed, InvalidHandshake, OSError)
 # Seconds within which a player whose server was killed plays on through another.
 PLAYS_ON_WITHIN: Final = 3.0
@@ -196,6 +200,46 @@ def test_another_server_takes_over_the_thought_of_one_that_was_killed(cluster: C
         for server in cluster.servers[:2]:
             server.kill()
         until(lambda: len(ann.view(game)["moves"]) == 2, "the answer of the computer")
+
+
+def free_ports() -> int:
+    """Find a port that is free together with the two after it."""
+    while True:
+        with contextlib.ExitStack() as stack, contextlib.suppress(OSError, OverflowError):
+            taken = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            first = int(taken.getsockname()[1])
+            for offset in (1, 2, 1001, 1002):
+                stack.enter_context(socket.create_server(("127.0.0.1", first + offset)))
+            return first
+
+
+def test_make_cluster_leads_to_an_address_and_leaves_nothing_behind() -> None:
+    port = free_ports()
+    with subprocess.Popen(
+        [sys.executable, CLUSTER, "--port", str(port)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        said: list[str] = []
+        try:
+            for line in process.stdout:
+                said.append(line)
+                if line.startswith("Kamon is at"):
+                    break
+            front = Server(Path())
+            front.port = port
+            with Client(front) as ann:
+                game = ann.new(level=1, side="black")
+                ann.move(game)
+                until(lambda: len(ann.view(game)["moves"]) == 2, "the answer of the computer")
+        finally:
+            process.send_signal(signal.SIGINT)
+            said += process.stdout.readlines()
+    assert process.returncode == 0
+    started = [int(found) for found in re.findall(r"runs as process (\d+)", "".join(said))]
+    assert len(started) == 5, said
+    assert not any(Path(f"/proc/{each}").exists() for each in started)
+    (folder,) = re.findall(r"Logs are in (.*)", "".join(said))
+    shutil.rmtree(folder)
 
 
 def test_two_browsers_play_on_while_their_servers_are_killed_in_turn(

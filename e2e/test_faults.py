@@ -5,19 +5,25 @@ Nothing that was acknowledged may be lost, no event may be missing, and everybod
 """
 
 import contextlib
+import json
 import os
+import re
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 import httpx
 import psycopg
 import pytest
 from psycopg import sql
+from websockets.exceptions import ConnectionClosed
 
 from postgres import Postgres, running_postgres
 from web_server import PATIENCE, Client, Server, command_id, until
@@ -285,10 +291,6 @@ def test_the_computer_answers_though_the_server_that_thinks_is_killed(club: Club
         victim.start()
 
 
-def watch_all(clients: list[Client], game: str) -> list[Callable[[], dict[str, Any]]]:
-    return [lambda client=client: client.view(game) for client in clients]  # type: ignore[misc]
-
-
 def test_two_players_and_a_spectator_on_three_servers_agree(club: Club) -> None:
     ann, bob, eve = club.ann.clients[0], club.bob.clients[1], club.ann.clients[2]
     game = ann.new(against="friend", side="black", control="300+5")
@@ -296,6 +298,84 @@ def test_two_players_and_a_spectator_on_three_servers_agree(club: Club) -> None:
     for _ in range(6):
         ann.move(game)
         bob.move(game)
-    views = [look() for look in watch_all([ann, bob, eve], game)]
+    views = [client.view(game) for client in (ann, bob, eve)]
     assert len({str(view["moves"]) for view in views}) == 1
     assert {view["number"] for view in views} == {14}
+
+
+def test_a_server_that_is_told_to_end_hands_over_within_five_seconds(club: Club) -> None:
+    victim, here, there = club.servers[0], club.ann.clients[0], club.ann.clients[1]
+    game = here.new(level=8, side="white")
+    with here.socket() as page:
+        page.send(json.dumps({"type": "watch", "game": game}))
+        page.recv(timeout=PATIENCE)
+        started = time.monotonic()
+        victim.stop()
+        assert time.monotonic() - started < 5
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                page.recv(timeout=PATIENCE)
+        # "Service restart": pages come back at once, and find another server.
+        assert page.close_code == 1012
+    until(lambda: len(there.view(game)["moves"]) >= 1, "the move of the computer elsewhere")
+    victim.start()
+
+
+def test_games_over_a_bad_network_are_the_same_for_everybody(club: Club) -> None:
+    """Connections are delayed, cut and sent twice on the way to the servers."""
+    faults = ("--delay", "0.1", "--cut", "0.05", "--duplicate", "0.05", "--seed", "7")
+    games = 1000 if LONG else 30
+    with bad_network(club.servers, *faults) as front:
+        ann = Roamer(club.servers, [Client(front, club.ann.clients[0].secret)], "black", Random(5))
+        bob = Roamer(club.servers, [Client(front, club.bob.clients[0].secret)], "white", Random(6))
+        here, there = club.ann.clients[0], club.bob.clients[1]
+        for start in range(0, games, 10):
+            some = []
+            for _ in range(min(10, games - start)):
+                some.append(here.new(against="friend", side="black"))
+                there.do(some[-1], "join")
+            play_out(some, ann, bob, here)
+            club.games.extend(some)
+        for client in (*ann.clients, *bob.clients):
+            client.http.close()
+    for player in (ann, bob):
+        known = club.ann if player is ann else club.bob
+        known.promised.update(player.promised)
+    club.check()
+
+
+def play_out(games: list[str], ann: Roamer, bob: Roamer, here: Client) -> None:
+    """Play some games to their end."""
+    ended = threading.Event()
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(each.play, games, ended) for each in (ann, bob)]
+        try:
+            limit = time.monotonic() + 20 * PATIENCE
+            while any(here.view(game)["status"] == "playing" for game in games):
+                assert time.monotonic() < limit, "the games do not end"
+                time.sleep(0.2)
+        finally:
+            ended.set()
+            for each in both:
+                each.result(PATIENCE)
+
+
+@contextlib.contextmanager
+def bad_network(servers: list[Server], *faults: str) -> Iterator[Server]:
+    """Run a proxy that does what bad networks do; it is like a server to others."""
+    proxy = Path(__file__).parents[1] / "tools" / "proxy.py"
+    backends = [f"127.0.0.1:{server.port}" for server in servers]
+    with subprocess.Popen(
+        [sys.executable, proxy, *backends, "--port", "0", *faults],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        found = re.search(r":(\d+)$", process.stdout.readline())
+        assert found
+        front = Server(servers[0].folder)
+        front.port = int(found[1])
+        try:
+            yield front
+        finally:
+            process.terminate()

@@ -96,6 +96,18 @@ async def test_every_server_has_its_turn() -> None:
         assert [await served_by(port) for _ in range(6)] == [*"abcabc"]
 
 
+async def test_websockets_are_spread_evenly_whatever_else_is_asked() -> None:
+    async with behind(first := Fake("a"), second := Fake("b")) as port:
+        for _ in range(4):
+            await ask(port)
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(UPGRADE)
+            await reader.readuntil(b"\r\n\r\n")
+            writer.close()
+    for server in (first, second):
+        assert sum(b"websocket" in head for head in server.heads) == 2
+
+
 async def test_a_server_that_is_not_ready_gets_nothing() -> None:
     async with behind(Fake("a"), Fake("b", ready=False)) as port:
         assert [await served_by(port) for _ in range(4)] == [*"aaaa"]

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import itertools
 import signal
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Final
@@ -92,6 +92,11 @@ class Head:
         """Return a header, or nothing. Several lines of one header are joined."""
         return b", ".join(value for name, value in self.headers if name == wanted)
 
+    @property
+    def is_websocket(self) -> bool:
+        """Tell whether the connection is to become a WebSocket."""
+        return self.value(b"upgrade").lower() == b"websocket"
+
     def forwarded(self, client: str) -> bytes:
         """Write the head as the server should see it."""
         told = self.value(b"x-forwarded-for")
@@ -99,7 +104,7 @@ class Head:
             b"x-forwarded-for": b", ".join([told, client.encode()] if told else [client.encode()]),
             b"x-forwarded-proto": b"http",
         }
-        if self.value(b"upgrade").lower() != b"websocket":
+        if not self.is_websocket:
             changed[b"connection"] = b"close"
         kept = [(name, value) for name, value in self.headers if name not in changed]
         lines = [name + b": " + value for name, value in [*kept, *changed.items()]]
@@ -113,7 +118,8 @@ class Proxy:
         self.backends = backends
         self._faults = faults or Faults()
         self._random = Random(self._faults.seed)  # noqa: S311 - chooses faults, no secret
-        self._turns = itertools.count()
+        # Counted apart, or pages that ask an even number of times would all meet on one server.
+        self._turns = {True: itertools.count(), False: itertools.count()}
         self._tasks: set[asyncio.Task[None]] = set()
 
     @contextlib.asynccontextmanager
@@ -150,7 +156,8 @@ class Proxy:
                         head = Head(await reader.readuntil(b"\r\n\r\n"))
                 except asyncio.LimitOverrunError:
                     return await _refuse(writer, "431 Request Header Fields Too Large")
-                servers = await self._connect(2 if self._happens(self._faults.duplicate) else 1)
+                wanted = 2 if self._happens(self._faults.duplicate) else 1
+                servers = await self._connect(wanted, self._turns[head.is_websocket])
                 if not servers:
                     return await _refuse(writer, "503 Service Unavailable")
                 async with contextlib.AsyncExitStack() as stack:
@@ -160,9 +167,9 @@ class Proxy:
                     await self._exchange((reader, writer), servers, head.forwarded(client))
         return None
 
-    async def _connect(self, wanted: int) -> list[Streams]:
+    async def _connect(self, wanted: int, turns: Iterator[int]) -> list[Streams]:
         """Connect to the next servers in turn; first to those that are ready."""
-        turn = next(self._turns) % len(self.backends)
+        turn = next(turns) % len(self.backends)
         in_turn = [*self.backends[turn:], *self.backends[:turn]]
         found: list[Streams] = []
         # The last check may be out of date, so a server that was not ready is better than none.

@@ -29,6 +29,9 @@ from kamon.geometry import (
 from kamon.position import Position, Side
 from kamon.tokens import Token
 
+# The smallest ring has so many stones; the shortest chain has seven.
+_FEWEST_TO_WIN: Final = 6
+
 
 class By(Enum):
     """How a game ends on the board, in the order in which the rules look."""
@@ -102,6 +105,8 @@ def winning_cells(position: Position, side: Side) -> list[int]:
     Whether the side may play there now is another question.
     """
     mine = position.stones(side)
+    if mine.bit_count() + 1 < _FEWEST_TO_WIN:
+        return []
     return [cell for cell in cells(position.free) if _wins(mine | 1 << cell, cell)]
 
 

@@ -37,9 +37,10 @@ export class FakeSocket {
     this.onmessage({ data: JSON.stringify(message) });
   }
 
-  lose() {
+  /** @param {number} [code] */
+  lose(code = 1006) {
     this.readyState = 3;
-    this.onclose();
+    this.onclose({ code });
   }
 }
 

@@ -70,14 +70,16 @@ describe("think", () => {
   const told = (more) => ({ type: "study", line: "LINE", value: null, moves: [], ...more });
 
   it("it stops at a proven win, and after four seconds with what it knows", async () => {
-    const first = think("LINE");
+    const waits = [];
+    const first = think("LINE", assert.fail);
     newest().open();
     newest().tell(told({ value: "win", moves: [{ move: "d4", value: "win", distance: 3 }] }));
     assert.equal((await first).value, "win");
     assert.equal(newest().sent.at(-1).type, "stop");
-    const second = think("LINE");
+    const second = think("LINE", (words) => waits.push(words));
     newest().open();
-    newest().tell({ type: "study", line: "LINE", waiting: true });
+    newest().tell({ type: "study", line: "LINE", waiting: true, place: 2, seconds: 15 });
+    assert.match(waits[0], /number 2 in the queue, which takes about 15 s/u);
     mock.timers.tick(4000);
     newest().tell(told());
     mock.timers.tick(4000);

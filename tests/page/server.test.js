@@ -85,16 +85,25 @@ describe("ask", () => {
 describe("retryDelay", () => {
   afterEach(() => mock.restoreAll());
 
-  it("it doubles from 300 ms to 8 s", () => {
-    mock.method(Math, "random", () => 0.5);
-    assert.deepEqual([0, 1, 2, 3, 4, 5, 6, 50].map(retryDelay), [300, 600, 1200, 2400, 4800, 8000, 8000, 8000]);
+  it("its limit doubles from 800 ms to 8 s", () => {
+    mock.method(Math, "random", () => 1);
+    const limits = [0, 1, 2, 3, 4, 50].map((failures) => retryDelay(failures));
+    assert.deepEqual(limits, [800, 1600, 3200, 6400, 8000, 8000]);
   });
 
-  it("it is up to half as long or as long again, by chance", () => {
+  it("those who lose a server at the same moment come back evenly spread", () => {
     const random = mock.method(Math, "random", () => 0);
-    assert.equal(retryDelay(0), 150);
-    random.mock.mockImplementation(() => 0.999);
-    assert.ok(retryDelay(0) > 449);
+    assert.equal(retryDelay(2), 0);
+    random.mock.restore();
+    const quarters = [0, 0, 0, 0];
+    for (let page = 0; page < 4000; page += 1) quarters[Math.floor(retryDelay(0) / 200)] += 1;
+    for (const count of quarters) assert.ok(count > 800 && count < 1200, String(quarters));
+  });
+
+  it("where the server says that it restarts, the first attempt is sooner", () => {
+    mock.method(Math, "random", () => 1);
+    assert.equal(retryDelay(0, 1012), 400);
+    assert.equal(retryDelay(1, 1012), 1600);
   });
 });
 
@@ -120,7 +129,7 @@ describe("Socket", () => {
   it("a lost connection is made again, each time after a longer wait, until something succeeds", () => {
     const socket = make();
     socket.connect();
-    for (const [number, delay] of [300, 600, 1200].entries()) {
+    for (const [number, delay] of [400, 800, 1600].entries()) {
       newest().lose();
       mock.timers.tick(delay - 1);
       assert.equal(FakeSocket.made.length, number + 1);
@@ -129,8 +138,20 @@ describe("Socket", () => {
     }
     socket.succeeded();
     newest().lose();
-    mock.timers.tick(300);
+    mock.timers.tick(400);
     assert.equal(FakeSocket.made.length, 5);
+  });
+
+  it("a page whose server restarts connects again at once, and waits longer if that fails", () => {
+    make().connect();
+    newest().lose(1012);
+    mock.timers.tick(200);
+    assert.equal(FakeSocket.made.length, 2);
+    newest().lose();
+    mock.timers.tick(799);
+    assert.equal(FakeSocket.made.length, 2);
+    mock.timers.tick(1);
+    assert.equal(FakeSocket.made.length, 3);
   });
 
   it("a connection that nobody needs is not made again", () => {
@@ -192,13 +213,33 @@ describe("GameConnection", () => {
     newest().tell({ type: "room", view: { number: 7 }, events: [] });
     assert.equal(heard.news.length, 1);
     newest().lose();
-    mock.timers.tick(300);
+    mock.timers.tick(400);
     newest().open();
     assert.deepEqual(newest().sent, [{ type: "watch", game: "abc", after: 7 }]);
-    assert.deepEqual(heard.states, [
-      ["open", undefined],
-      ["lost", undefined],
-    ]);
+    assert.deepEqual(heard.states, [["open", undefined]]);
+  });
+
+  it("a lost connection is told only if it is not back within a second", () => {
+    newest().tell({ type: "room", view: { number: 7 }, events: [] });
+    newest().lose();
+    mock.timers.tick(400);
+    newest().open();
+    newest().tell({ type: "room", view: { number: 7 }, events: [] });
+    mock.timers.tick(5000);
+    assert.deepEqual(
+      heard.states.map(([state]) => state),
+      ["open", "open"],
+    );
+    newest().lose();
+    mock.timers.tick(400);
+    // The next one fails as well, and is told once.
+    newest().lose();
+    mock.timers.tick(599);
+    assert.equal(heard.states.length, 2);
+    mock.timers.tick(1);
+    assert.deepEqual(heard.states.at(-1), ["lost", undefined]);
+    mock.timers.tick(60_000);
+    assert.equal(heard.states.length, 3);
   });
 
   it("a command that was not answered is sent again with the same id", async () => {
@@ -207,13 +248,13 @@ describe("GameConnection", () => {
     assert.equal(first.do, "move");
     assert.match(first.id, /^[0-9a-f]{24}$/u);
     newest().lose();
-    mock.timers.tick(300);
+    mock.timers.tick(400);
     newest().open();
     assert.deepEqual(newest().sent[1], first);
     newest().tell({ type: "done", id: first.id, number: 8 });
     assert.equal(await done, 8);
     newest().lose();
-    mock.timers.tick(600);
+    mock.timers.tick(800);
     newest().open();
     assert.equal(newest().sent.length, 1);
   });
@@ -221,7 +262,7 @@ describe("GameConnection", () => {
   it("a command that is given while there is no connection is sent when there is one", () => {
     newest().lose();
     game.do("resign");
-    mock.timers.tick(300);
+    mock.timers.tick(400);
     newest().open();
     assert.deepEqual(
       newest().sent.map((message) => message.type),

@@ -13,6 +13,7 @@ import pytest
 from kamon.web.engine import analysts as module
 from kamon.web.engine.analysts import PLACES_PER_CLIENT, WAITING_LIMIT, Analysts
 from kamon.web.errors import ApiError
+from kamon.web.limits import BUDGETS, Budgets
 from web_server import PATIENCE
 
 DATA = Path(__file__).parents[1] / "data"
@@ -81,7 +82,7 @@ async def test_a_page_that_goes_away_while_nothing_is_said_ends_the_work(
         await all_of(analysts, question(HARD))
 
     task = asyncio.create_task(listen())
-    await until(lambda: analysts.busy)
+    await until(lambda: not analysts._turns._free)
     await asyncio.sleep(0.5)
     task.cancel()
     assert (await all_of(analysts, question(EASY)))[-1]["done"]
@@ -92,7 +93,7 @@ async def test_a_page_that_goes_away_at_once_leaves_the_worker_in_order(
 ) -> None:
     for _ in range(3):
         task = asyncio.create_task(all_of(analysts, question(HARD)))
-        await until(lambda: analysts.busy)
+        await until(lambda: not analysts._turns._free)
         task.cancel()
     assert (await all_of(analysts, question(EASY)))[-1]["done"]
 
@@ -104,7 +105,7 @@ async def test_where_others_wait_a_turn_is_short(
     async with asyncio.timeout(3 * PATIENCE):
         await all_of(analysts, question(EASY))
         long = asyncio.create_task(all_of(analysts, question(HARD)))
-        await until(lambda: analysts.busy)
+        await until(lambda: not analysts._turns._free)
         assert (await all_of(analysts, question(EASY)))[-1]["done"]
         assert (await long)[-1]["spent"]
 
@@ -118,9 +119,60 @@ async def test_a_line_that_is_too_long_is_refused(analysts: Analysts) -> None:
     with pytest.raises(ApiError) as refused:
         await all_of(analysts, question(EASY))
     assert refused.value.code == "too-many"
-    assert refused.value.retry == 30
+    assert refused.value.retry == WAITING_LIMIT * module.SHARED_SECONDS
     for task in tasks:
         task.cancel()
+
+
+async def test_who_waits_is_told_how_long(analysts: Analysts) -> None:
+    first = asyncio.create_task(all_of(analysts, question(HARD), "eve"))
+    await until(lambda: not analysts._turns._free)
+    second = asyncio.create_task(all_of(analysts, question(EASY), "ann"))
+    third = asyncio.create_task(all_of(analysts, question(EASY), "bob"))
+    await until(lambda: analysts.waiting == 2)
+    first.cancel()
+    shared = int(module.SHARED_SECONDS)
+    assert (await second)[0] == {"waiting": True, "place": 1, "seconds": shared}
+    told = await third
+    assert told[0] == {"waiting": True, "place": 2, "seconds": 2 * shared}
+    assert told[-1]["done"]
+
+
+async def test_who_goes_away_while_waiting_leaves_the_queue(analysts: Analysts) -> None:
+    first = asyncio.create_task(all_of(analysts, question(HARD), "eve"))
+    await until(lambda: not analysts._turns._free)
+    waiting = asyncio.create_task(all_of(analysts, question(HARD), "ann"))
+    await until(lambda: analysts.waiting == 1)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert analysts.waiting == 0
+    first.cancel()
+    assert (await all_of(analysts, question(EASY)))[-1]["done"]
+
+
+async def test_seconds_are_charged_and_those_not_used_are_given_back() -> None:
+    budgets, burst = Budgets(lambda: 0.0), BUDGETS["analysis"].burst
+    async with Analysts(1, budgets) as analysts:
+        study = asyncio.create_task(all_of(analysts, question(HARD, seconds=300), "eve"))
+        await until(lambda: not analysts._turns._free)
+        with pytest.raises(ApiError, match="analysis of this address") as refused:
+            await all_of(analysts, question(EASY, seconds=301), "eve")
+        assert refused.value.code == "too-many"
+        await asyncio.sleep(0.3)
+        study.cancel()
+        await asyncio.gather(study, return_exceptions=True)
+        budgets.require("eve", "analysis", burst - PATIENCE)
+        with pytest.raises(ApiError):
+            budgets.require("eve", "analysis", burst - 0.2)
+
+
+async def test_one_address_leaves_a_worker_for_others() -> None:
+    async with Analysts(2) as analysts:
+        tasks = [asyncio.create_task(all_of(analysts, question(HARD), "eve")) for _ in range(2)]
+        await until(lambda: analysts.waiting == 1)
+        assert "waiting" not in (await all_of(analysts, question(EASY), "ann"))[0]
+        for task in tasks:
+            task.cancel()
 
 
 async def test_one_address_takes_only_some_places_in_the_line(analysts: Analysts) -> None:

@@ -10,17 +10,16 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import select, text, update
+from sqlalchemy import create_engine, select, text, update
 
 from kamon import Layout, rules
 from kamon.notation import format_cell
 from kamon.position import Side
-from kamon.web.cluster import leases as leasing
 from kamon.web.cluster import news
-from kamon.web.cluster.leases import Leases
+from kamon.web.cluster.leases import LEASE, Leases
 from kamon.web.cluster.members import DEAD_AFTER, Members
 from kamon.web.cluster.news import PAYLOAD_LIMIT, Hint
-from kamon.web.database import Database, games, presence, servers, thoughts
+from kamon.web.database import Database, DatabaseError, presence, servers, thoughts
 from kamon.web.errors import ApiError
 from kamon.web.games.clocks import Control
 from kamon.web.games.desk import Desk
@@ -30,6 +29,7 @@ from kamon.web.games.rooms import Command, Room, Seat, set_up
 from kamon.web.games.store import Games
 from kamon.web.games.tables import Table, Watcher
 from kamon.web.health import Health
+from kamon.web.limits import BUDGETS, Budgets
 from kamon.web.memory import ServerMemory
 from kamon.web.metrics import Metrics
 from kamon.web.server_time import ServerTime, wall_time
@@ -55,6 +55,7 @@ class Server:
     members: Members
     following: Following
     leases: Leases
+    budgets: Budgets
     now: ServerTime
     metrics: Metrics
 
@@ -68,14 +69,14 @@ async def serving(url: str, *, deaf: bool = False) -> AsyncIterator[Server]:
     writer, games = Writer(database, health), Games(database)
     now = ServerTime()
     now.set(games.time())
-    members, people = Members(writer, now), People(now)
+    members, people, budgets = Members(writer, now), People(now), Budgets()
     desk = Desk(games, writer, now, health, members.id)
-    following = Following(desk, members, people, now, health, metrics)
+    following = Following(desk, members, people, budgets, now, metrics)
     if deaf:
         following.hear = lambda hints: None  # type: ignore[method-assign] # noqa: ARG005
     async with desk.running(), following.running():
         leases = Leases(writer, members.id, now)
-        yield Server(database, desk, members, following, leases, now, metrics)
+        yield Server(database, desk, members, following, leases, budgets, now, metrics)
     writer.close()
     database.close()
     assert not health.problems
@@ -282,14 +283,62 @@ async def test_a_batch_with_a_late_command_writes_the_others(one: Server, two: S
     assert len(one.desk.games.load(other)[0]) == 2
 
 
-async def test_a_command_is_not_decided_again_for_ever(one: Server) -> None:
+async def test_a_command_is_not_decided_again_for_ever(
+    one: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     game = await new(one)
     table, _ = await watch(one, game)
-    with one.database.engine.begin() as connection:
-        # A number that no event has: whatever is decided, the game seems to have moved on.
-        connection.execute(update(games).where(games.c.id == game).values(number=99))
+    # Whatever is decided, the game seems to have moved on.
+    monkeypatch.setattr("kamon.web.games.store.moved_on", lambda *_: {game})
     assert await code_of(play(one, game)) == "storage"
     assert table.room.number == 1
+
+
+async def test_a_server_of_the_release_before_may_go_on_beside_a_new_one(one: Server) -> None:
+    """The statements are those of release 0.2.0, which knows neither notifications nor locks."""
+    game = await new(one)
+    table, _ = await watch(one, game)
+    old = create_engine(one.database.engine.url)
+    with old.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO events (game, number, at, kind, data, command) VALUES "
+                "(:game, 2, :at, 'moved', :data, 'old')"
+            ),
+            {"game": game, "at": one.now(), "data": '{"cell":"b1"}'},
+        )
+        connection.execute(
+            text(
+                "UPDATE games SET updated = :at, status = 'playing', listed = false, flag = NULL "
+                "WHERE id = :game"
+            ),
+            {"game": game, "at": one.now()},
+        )
+        connection.execute(
+            text(
+                "INSERT INTO games (id, created, updated, status, listed, flag) VALUES "
+                "('old', 1, 1, 'waiting', true, NULL)"
+            )
+        )
+    old.dispose()
+    room, _ = await one.desk.submit(game, Command("resign", frozenset({WHITE})))
+    assert room.number == table.room.number == 3
+    assert_whole(one, game)
+    assert ("old", None) in one.desk.games.open_games(10)
+
+
+async def test_a_server_goes_on_while_a_later_version_changes_the_tables(
+    one: Server, postgres_url: str
+) -> None:
+    game = await new(one)
+    with one.database.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE games ADD COLUMN later text DEFAULT 'x' NOT NULL"))
+        connection.execute(text("CREATE TABLE later (id text PRIMARY KEY)"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    assert (await play(one, game)).number == 2
+    assert (await one.desk.table(await new(one))).room.number == 1
+    with pytest.raises(DatabaseError, match="belongs to a newer version"):
+        Database(postgres_url).open()
 
 
 # --- Seats ----------------------------------------------------------------------------------
@@ -454,21 +503,22 @@ async def test_a_game_that_waits_for_the_computer_is_leased_by_one_server(
     assert game in one.leases.held | two.leases.held
 
 
-async def test_a_lease_that_is_not_renewed_is_taken_by_another(
-    one: Server, two: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(leasing, "LEASE", 200)
+async def test_a_lease_that_is_not_renewed_is_taken_by_another(one: Server, two: Server) -> None:
+    moment = one.now()
+    first, second = (
+        Leases(server.desk.writer, server.members.id, lambda: moment) for server in (one, two)
+    )
     game = await wait_for_computer(one)
-    assert await one.leases.take(1) == [(game, "")]
-    assert await two.leases.take(1) == []
-    await asyncio.sleep(0.1)
-    await one.leases.take(0)
-    await asyncio.sleep(0.15)
-    assert await two.leases.take(1) == []
-    await asyncio.sleep(0.15)
-    assert await two.leases.take(1) == [(game, "")]
-    await one.leases.take(0)
-    assert not one.leases.held
+    assert await first.take(1) == [(game, "")]
+    moment += LEASE - 1
+    assert await second.take(1) == []
+    await first.take(0)
+    moment += LEASE - 1
+    assert await second.take(1) == []
+    moment += 2
+    assert await second.take(1) == [(game, "")]
+    await first.take(0)
+    assert not first.held
 
 
 async def test_a_server_that_leaves_hands_its_leases_back(one: Server, two: Server) -> None:
@@ -522,3 +572,36 @@ async def test_a_hint_of_a_thought_wakes_the_thinkers_of_another_server(
     woken.clear()
     await wait_for_computer(one)
     await until(lambda: bool(woken))
+
+
+# --- Budgets --------------------------------------------------------------------------------
+
+
+async def test_what_a_client_spends_through_two_servers_is_at_most_twice_its_budget(
+    one: Server, two: Server
+) -> None:
+    await until(lambda: one.budgets.servers == two.budgets.servers == 2)
+    spent = 0
+    started = time.monotonic()
+    while time.monotonic() - started < 4:
+        for server in (one, two):
+            with contextlib.suppress(ApiError):
+                server.budgets.spend("eve", "games")
+                spent += 1
+        await asyncio.sleep(0.001)
+    budget = BUDGETS["games"]
+    assert budget.burst < spent <= 2 * budget.burst
+    with pytest.raises(ApiError):
+        one.budgets.spend("eve", "games")
+    one.budgets.spend("ann", "games")
+
+
+async def test_what_was_spent_at_one_server_is_charged_once_at_the_other(
+    one: Server, two: Server
+) -> None:
+    await until(lambda: one.budgets.servers == two.budgets.servers == 2)
+    one.budgets.spend("eve", "kilobytes", 1_000)
+    await until(lambda: two.budgets.delay("eve", "kilobytes", 900) > 0)
+    left = two.budgets._left_of("eve", "kilobytes")
+    await asyncio.sleep(2.5)
+    assert two.budgets._left_of("eve", "kilobytes") >= left

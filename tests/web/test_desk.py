@@ -561,7 +561,7 @@ async def test_one_unreadable_game_does_not_keep_the_flags_of_others_from_fallin
     clock.ahead += 3_600_000
     async with running(disk, clock) as desk:
         assert await ended(await desk.table(other)) == Result(WHITE, "time")
-        assert f"game {broken}" in desk._health.problems
+        assert f"game {broken}" in desk.health.problems
 
 
 async def test_every_game_has_one_flag_however_often_it_is_put_off(desk: Desk) -> None:

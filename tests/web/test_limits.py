@@ -67,9 +67,41 @@ def test_clients_and_budgets_do_not_touch_each_other() -> None:
 
 def test_a_dear_thing_costs_more() -> None:
     purse = Budgets(Hands())
-    purse.spend("ann", "thoughts", BUDGETS["thoughts"].burst)
+    purse.spend("ann", "analysis", BUDGETS["analysis"].burst)
     with pytest.raises(ApiError):
-        purse.spend("ann", "thoughts")
+        purse.spend("ann", "analysis")
+
+
+def test_what_is_required_is_not_taken() -> None:
+    purse = Budgets(Hands())
+    for _ in range(3):
+        purse.require("ann", "thinking", BUDGETS["thinking"].burst)
+    with pytest.raises(ApiError):
+        purse.require("ann", "thinking", BUDGETS["thinking"].burst + 1)
+
+
+def test_what_was_used_is_charged_even_where_too_little_is_left() -> None:
+    hands = Hands()
+    purse, budget = Budgets(hands), BUDGETS["thinking"]
+    purse.charge("ann", "thinking", budget.burst + 5)
+    hands.now += 4 / budget.rate
+    with pytest.raises(ApiError) as caught:
+        purse.require("ann", "thinking", 0)
+    assert caught.value.retry == 1
+    hands.now += 2 / budget.rate
+    purse.require("ann", "thinking", 1)
+    # What is given back never fills a budget beyond its brim.
+    purse.charge("ann", "thinking", -1000)
+    with pytest.raises(ApiError):
+        purse.require("ann", "thinking", budget.burst + 1)
+
+
+def test_no_debt_is_larger_than_a_budget() -> None:
+    hands = Hands()
+    purse, budget = Budgets(hands), BUDGETS["thinking"]
+    purse.charge("ann", "thinking", 100 * budget.burst)
+    hands.now += budget.burst / budget.rate
+    purse.require("ann", "thinking", 0)
 
 
 def test_a_scale_widens_all_budgets() -> None:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -22,12 +22,12 @@ from kamon import Layout, format_layout
 from kamon.render.palette import DARK, LIGHT
 from kamon.web.answers import add_error_handlers
 from kamon.web.errors import ERRORS, ApiError
-from kamon.web.limits import Budgets
+from kamon.web.limits import BUDGETS, Budgets
 from kamon.web.metrics import Metrics
+from kamon.web.overload import LOOKS, Overload
 from kamon.web.pictures import rasters, routes
 from kamon.web.pictures import studio as module
 from kamon.web.pictures.rasters import Question
-from kamon.web.pictures.routes import EXTRA_COST
 from kamon.web.pictures.studio import Cache, Picture, Studio, _Painter
 from web_server import CHAIN, CHAIN_SEED, PATIENCE
 
@@ -92,9 +92,8 @@ class Services:
     def __init__(self, drawer: object = None, budgets: Budgets | None = None) -> None:
         self.budgets = budgets or Budgets(scale=1000)
         self.metrics = Metrics()
-        self.studio = Studio()
-        if drawer is not None:
-            self.studio.worker = drawer  # type: ignore[assignment]
+        self.overload = Overload(lambda: 0)
+        self.studio = Studio(self.budgets, None if drawer is None else [cast(_Painter, drawer)])
 
     def client(self, _: HTTPConnection) -> str:
         return "somebody"
@@ -337,8 +336,9 @@ async def test_what_cannot_be_wished_for_is_refused(
 async def test_every_question_is_paid_for_before_anything_is_done(
     painter: Painter, path: str
 ) -> None:
-    first = 1 + next((cost for kind, cost in EXTRA_COST.items() if path.endswith(kind)), 0)
-    app = server(painter, Budgets(lambda: 0.0, scale=(first + 1) / 120))
+    budgets = Budgets(lambda: 0.0)
+    budgets.spend("somebody", "pictures", BUDGETS["pictures"].burst - 2)
+    app = server(painter, budgets)
     async with client_of(app) as http:
         for _ in range(2):
             assert (await http.get(path, params={"line": LINE})).status_code == 200
@@ -347,13 +347,49 @@ async def test_every_question_is_paid_for_before_anything_is_done(
     assert int(answer.headers["Retry-After"]) > 0
 
 
-async def test_a_new_film_is_dearer_than_one_that_was_drawn_before(painter: Painter) -> None:
-    app = server(painter, Budgets(lambda: 0.0, scale=20 / 120))
-    async with client_of(app) as http:
-        for _ in range(3):
-            assert (await http.get("/api/film.gif", params={"line": LINE})).status_code == 200
-        answer = await http.get("/api/film.gif", params={"line": LAYOUT})
-    refused(answer, 429, "too-many")
+async def test_a_new_picture_needs_seconds_and_one_that_was_drawn_before_none(
+    painter: Painter,
+) -> None:
+    budgets = Budgets(lambda: 0.0)
+    studio = Studio(budgets, [cast(_Painter, painter)])
+    film, other = (Question("film.gif", line) for line in (LINE, LAYOUT))
+    await studio.picture(film, "eve")
+    budgets.charge("eve", "drawing", BUDGETS["drawing"].burst)
+    await studio.picture(film, "eve")
+    with pytest.raises(ApiError, match="drawing of this address"):
+        await studio.picture(other, "eve")
+    await studio.picture(other, "ann")
+
+
+async def test_the_seconds_that_a_drawing_takes_are_charged(painter: Painter) -> None:
+    budgets, burst = Budgets(lambda: 0.0), BUDGETS["drawing"].burst
+    studio = Studio(budgets, [cast(_Painter, painter)])
+    painter.free.clear()
+    drawing = asyncio.create_task(studio.picture(Question("film.gif", LINE), "eve"))
+    await until(lambda: bool(painter.asked))
+    # The estimate is charged before.
+    with pytest.raises(ApiError):
+        budgets.require("eve", "drawing", burst - 1)
+    await asyncio.sleep(0.2)
+    painter.free.set()
+    await drawing
+    budgets.require("eve", "drawing", burst - 1)
+    with pytest.raises(ApiError):
+        budgets.require("eve", "drawing", burst - 0.2)
+
+
+async def test_at_overload_only_pictures_that_were_drawn_before_are_shown(
+    painter: Painter,
+) -> None:
+    services = Services(painter)
+    async with client_of(with_services(application(), services)) as http:
+        assert (await http.get(PNG, params={"line": LINE})).status_code == 200
+        for _ in range(LOOKS):
+            services.overload.note(10.0)
+        assert (await http.get(PNG, params={"line": LINE})).status_code == 200
+        answer = await http.get(PNG, params={"line": LAYOUT})
+    refused(answer, 503, "busy")
+    assert int(answer.headers["Retry-After"]) > 0
 
 
 async def test_other_pages_may_show_our_pictures(painter: Painter) -> None:
@@ -471,8 +507,7 @@ async def test_only_so_many_may_wait(painter: Painter, monkeypatch: pytest.Monke
 
 async def test_one_address_has_only_some_pictures_drawn_at_a_time(painter: Painter) -> None:
     painter.free.clear()
-    studio = Studio()
-    studio.worker = painter  # type: ignore[assignment]
+    studio = Studio(painters=[cast(_Painter, painter)])
     questions = [Question("picture.png", LINE, width=width) for width in range(200, 210)]
     mine = [
         asyncio.create_task(studio.picture(each, "eve"))
@@ -490,10 +525,26 @@ async def test_one_address_has_only_some_pictures_drawn_at_a_time(painter: Paint
     await asyncio.gather(*mine)
 
 
+async def test_somebody_else_is_drawn_for_before_the_next_of_one_address() -> None:
+    painters = [Painter(), Painter()]
+    for each in painters:
+        each.free.clear()
+    studio = Studio(painters=cast(list[_Painter], painters))
+    questions = [Question("picture.png", LINE, width=width) for width in range(200, 204)]
+    drawing = [asyncio.create_task(studio.picture(each, "eve")) for each in questions[:2]]
+    await asyncio.sleep(0.05)
+    # One process is left for others.
+    assert [len(each.asked) for each in painters] == [1, 0]
+    drawing.append(asyncio.create_task(studio.picture(questions[2], "ann")))
+    await until(lambda: painters[1].asked == [questions[2]])
+    for each in painters:
+        each.free.set()
+    await asyncio.gather(*drawing)
+
+
 async def test_who_goes_away_ends_nobody_elses_picture(painter: Painter) -> None:
     painter.free.clear()
-    studio = Studio()
-    studio.worker = painter  # type: ignore[assignment]
+    studio = Studio(painters=[cast(_Painter, painter)])
     question = Question("picture.png", LINE)
     leaving, staying = [asyncio.create_task(studio.picture(question)) for _ in range(2)]
     await until(lambda: bool(painter.asked))
@@ -555,7 +606,7 @@ async def test_a_server_that_stops_takes_its_process_along() -> None:
     studio = services.studio
     async with client_of(with_services(application(), services)) as http:
         await seen(http, PNG)
-        process = studio.worker.process
+        process = studio.workers[0].process
         assert process is not None
         film = asyncio.create_task(http.get("/api/film.webp", params={"line": FULL}))
         await asyncio.sleep(0.1)
@@ -569,7 +620,7 @@ async def test_a_server_that_stops_takes_its_process_along() -> None:
 async def test_a_studio_that_never_drew_can_be_closed() -> None:
     studio = Studio()
     studio.close()
-    assert studio.worker.process is None
+    assert [worker.process for worker in studio.workers] == [None] * module.PAINTERS
 
 
 async def test_whoever_asks_a_studio_that_is_closed_is_refused() -> None:
@@ -578,7 +629,7 @@ async def test_whoever_asks_a_studio_that_is_closed_is_refused() -> None:
     with pytest.raises(ApiError) as caught:
         await studio.picture(Question("picture.png", LAYOUT))
     assert caught.value.code == "too-slow"
-    assert studio.worker.process is None
+    assert [worker.process for worker in studio.workers] == [None] * module.PAINTERS
 
 
 async def test_the_process_is_less_favoured_than_we_are(

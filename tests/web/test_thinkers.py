@@ -1,6 +1,7 @@
 """The computer's seat: an answer for every board that still stands, and for no other."""
 
 import asyncio
+import multiprocessing
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -10,19 +11,20 @@ import pytest
 
 from kamon import Layout, rules
 from kamon.engine.strengths import STRONGEST
-from kamon.notation import format_cell, parse_position
+from kamon.notation import format_cell, format_position, parse_position
 from kamon.position import Position, Side
 from kamon.web.database import Database
 from kamon.web.engine import playing
 from kamon.web.engine import thinkers as thinkers_module
 from kamon.web.engine.thinkers import TRIES, Thinkers, _Thinker
 from kamon.web.engine.workers import Worker
-from kamon.web.errors import storage_failed
+from kamon.web.errors import ApiError, storage_failed
 from kamon.web.games.clocks import Control
 from kamon.web.games.desk import Desk
 from kamon.web.games.rooms import Command, Seat, set_up
 from kamon.web.games.store import Games
 from kamon.web.games.tables import Table
+from kamon.web.limits import BUDGETS, Budgets
 from kamon.web.server_time import ServerTime
 from kamon.web.writer import Writer
 from web_server import PATIENCE
@@ -130,6 +132,119 @@ async def test_a_thought_about_a_board_that_was_taken_back_is_dropped(
         assert table.room.moves == ()
         await move(desk, table)
         await until(lambda: len(table.room.moves) == 2)
+
+
+async def test_a_thought_that_became_moot_is_cancelled_at_once(
+    desk: Desk, brain: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancelled: list[str] = []
+
+    def cancel(_: _Thinker, question: tuple[str, int, int]) -> None:
+        cancelled.append(question[0])
+        brain.free.set()
+
+    monkeypatch.setattr(_Thinker, "cancel", cancel)
+    brain.free.clear()
+    async with Thinkers(desk, 1) as thinkers:
+        table = await new(desk)
+        await move(desk, table)
+        await until(lambda: len(brain.asked) == 1)
+        # Somebody who looks at the game changes nothing.
+        thinkers.consider(table.room)
+        assert cancelled == []
+        await desk.submit(table.room.id, Command("resign", ME))
+        await settled(thinkers)
+    assert cancelled == brain.asked
+    assert len(table.room.moves) == 1
+
+
+def test_a_word_from_outside_ends_a_long_thought(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playing, "ORACLE_SECONDS", 10 * PATIENCE)
+    monkeypatch.setattr(playing, "AHEAD_SECONDS", 0.01)
+    monkeypatch.setattr(playing, "lower_priority", lambda: None)
+    ours, theirs = multiprocessing.Pipe()
+    worker = threading.Thread(target=playing.work, args=(theirs,))
+    worker.start()
+    position = Position(Layout.shuffled(1))
+    ours.send((format_position(position), STRONGEST, 1))
+    # It has begun, and does not end by itself.
+    assert not ours.poll(0.5)
+    ours.send(None)
+    assert ours.poll(PATIENCE)
+    assert ours.recv() in rules.legal_cells(position)
+    ours.close()
+    worker.join(PATIENCE)
+    assert not worker.is_alive()
+
+
+def test_a_cancelled_question_is_not_taken_for_a_later_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    thinker = _Thinker()
+    said: list[object] = []
+    monkeypatch.setattr(thinker, "send", said.append)
+    monkeypatch.setattr(thinker, "rest", lambda: said.append(None))
+    monkeypatch.setattr(thinker, "receive", lambda _: 7)
+    first, second = ("position", 12, 1), ("position", 12, 2)
+    assert thinker.ask(first) == 7
+    thinker.cancel(first)
+    thinker.ask(second)
+    thinker.cancel(first)
+    assert said == [first, None, second]
+
+
+async def test_seconds_are_charged_to_whoever_asked(desk: Desk, brain: Brain) -> None:
+    budgets, burst = Budgets(lambda: 0.0), BUDGETS["thinking"].burst
+    brain.free.clear()
+    async with Thinkers(desk, 1, budgets=budgets) as thinkers:
+        table = await new(desk)
+        thinkers.asked_by(table.room.id, "ann")
+        await move(desk, table)
+        await until(lambda: len(brain.asked) == 1)
+        # An estimate is charged before.
+        with pytest.raises(ApiError):
+            budgets.require("ann", "thinking", burst)
+        await asyncio.sleep(0.3)
+        brain.free.set()
+        await settled(thinkers)
+        budgets.require("ann", "thinking", burst - PATIENCE)
+        with pytest.raises(ApiError):
+            budgets.require("ann", "thinking", burst - 0.3)
+        budgets.require("", "thinking", burst)
+        budgets.charge("ann", "thinking", burst)
+        with pytest.raises(ApiError) as refused:
+            thinkers.require_time("ann", 1)
+        assert refused.value.code == "too-many"
+        thinkers.require_time("bob", STRONGEST)
+
+
+async def test_a_thought_that_never_begins_costs_nothing(desk: Desk, brain: Brain) -> None:
+    budgets, burst = Budgets(lambda: 0.0), BUDGETS["thinking"].burst
+    brain.free.clear()
+    async with Thinkers(desk, 1, budgets=budgets) as thinkers:
+        first, second = await new(desk), await new(desk)
+        await move(desk, first)
+        await until(lambda: len(brain.asked) == 1)
+        thinkers.asked_by(second.room.id, "ann")
+        await move(desk, second)
+        with pytest.raises(ApiError):
+            budgets.require("ann", "thinking", burst)
+        await desk.submit(second.room.id, Command("resign", ME))
+        brain.free.set()
+        await settled(thinkers)
+    budgets.require("ann", "thinking", burst)
+
+
+async def test_one_address_leaves_a_worker_for_others(desk: Desk, brain: Brain) -> None:
+    brain.free.clear()
+    async with Thinkers(desk, 2) as thinkers:
+        mine, other, hers = [await new(desk) for _ in range(3)]
+        for table, client in ((mine, "eve"), (other, "eve"), (hers, "ann")):
+            thinkers.asked_by(table.room.id, client)
+            await move(desk, table)
+        await until(lambda: thinkers.busy == 2)
+        assert set(thinkers._under_way) == {mine.room.id, hers.room.id}
+        brain.free.set()
+        await settled(thinkers)
+        assert [len(table.room.moves) for table in (mine, other, hers)] == [2, 2, 2]
 
 
 async def test_an_answer_takes_a_moment_in_which_the_worker_serves_others(
@@ -280,7 +395,7 @@ def test_a_player_remembers_a_few_games_and_thinks_ahead(monkeypatch: pytest.Mon
     player = playing._Player()
     for seed in range(3):
         position = Position(Layout.shuffled(seed))
-        cell = player.choose(position, STRONGEST, seed)
+        cell = player.choose(position, STRONGEST, seed, lambda: False)
         assert cell in rules.legal_cells(position)
         started = time.monotonic()
         disturbed = started + 0.2

@@ -53,10 +53,10 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     ] = None,
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Processes in which the computer thinks.")
-    ] = 1,
+    ] = 2,
     analysts: Annotated[
         int, typer.Option(min=1, max=64, help="Processes in which games are studied and reviewed.")
-    ] = 1,
+    ] = 2,
     keep_days: Annotated[
         int | None,
         typer.Option(min=1, help="Clear games and studies not changed for so long."),

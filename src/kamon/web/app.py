@@ -24,7 +24,7 @@ from kamon.web.games.desk import Desk
 from kamon.web.games.following import Following
 from kamon.web.games.people import People
 from kamon.web.games.rooms import Event, Room
-from kamon.web.games.socket import serve_socket
+from kamon.web.games.socket import Sockets
 from kamon.web.games.store import Games
 from kamon.web.health import Health
 from kamon.web.identity import Secrets
@@ -32,6 +32,7 @@ from kamon.web.learn import lessons, rulebook
 from kamon.web.limits import Budgets
 from kamon.web.memory import ServerMemory
 from kamon.web.metrics import Metrics
+from kamon.web.overload import Overload
 from kamon.web.pages import routes as page_routes
 from kamon.web.pages.assets import STATIC, assets_router, stamped
 from kamon.web.pictures import routes as picture_routes
@@ -82,7 +83,6 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     app.include_router(page_routes.router)
     app.include_router(rulebook.router)
     app.include_router(assets_router())
-    app.add_api_websocket_route("/ws", serve_socket)
     app.mount(stamped(), StaticFiles(directory=STATIC))
     # Icons are also asked for by systems that have installed the page, under a name that stays.
     app.mount("/static", StaticFiles(directory=STATIC))
@@ -91,6 +91,7 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=500)
     secure = (settings.public_url or "").startswith("https:")
     app.add_middleware(Guard, secure=secure)
+    app.add_middleware(Sockets)
     contract.describe(app)
     return app
 
@@ -105,6 +106,7 @@ class _Core:
     now: ServerTime
     desk: Desk
     people: People
+    budgets: Budgets
     thinkers: Thinkers
     following: Following | None
 
@@ -124,7 +126,7 @@ async def _playing(
     now = ServerTime(await asyncio.to_thread(games.latest_change))
     if database.shared:
         now.set(await asyncio.to_thread(games.time))
-    people = People(now)
+    people, budgets = People(now), Budgets(scale=settings.budget_scale)
     members = Members(writer, now, web=web) if database.shared else None
     desk = Desk(games, writer, now, health, None if members is None else members.id)
     leases = None if members is None else Leases(writer, members.id, now)
@@ -136,17 +138,24 @@ async def _playing(
             away = await memory.time_away(now())
             await parts.enter_async_context(desk.running(away))
             if members is not None:
-                following = Following(desk, members, people, now, health, metrics)
+                following = Following(desk, members, people, budgets, now, metrics)
                 await parts.enter_async_context(following.running())
         thinkers = await parts.enter_async_context(
-            Thinkers(desk, settings.workers, health, metrics, moment=settings.moment, leases=leases)
+            Thinkers(
+                desk,
+                settings.workers,
+                health,
+                metrics,
+                budgets,
+                moment=settings.moment,
+                leases=leases,
+            )
         )
         if following is not None:
             following.wants_thought = thinkers.look_for_work
-        core = _Core(health, metrics, secrets, now, desk, people, thinkers, following)
+        core = _Core(health, metrics, secrets, now, desk, people, budgets, thinkers, following)
         tasks = [
             asyncio.create_task(memory.keep_alive(health, now)),
-            asyncio.create_task(metrics.watch_loop()),
         ]
         stop_metrics = _serve_metrics(core, settings)
         yield core
@@ -160,18 +169,18 @@ async def _playing(
 @contextlib.asynccontextmanager
 async def _running(settings: Settings, database: Database | None) -> AsyncIterator[Services]:
     """Start the parts of a server; end them in the opposite order."""
-    studio = Studio()
     async with (
         _playing(settings, database, web=True) as core,
-        Analysts(settings.analysts) as analysts,
+        Analysts(settings.analysts, core.budgets) as analysts,
     ):
-        writer = core.desk.writer
+        writer, studio = core.desk.writer, Studio(core.budgets)
         services = Services(
             settings=settings,
             health=core.health,
             metrics=core.metrics,
             secrets=core.secrets,
-            budgets=Budgets(scale=settings.budget_scale),
+            budgets=core.budgets,
+            overload=Overload(lambda: core.desk.commits.waiting, core.metrics),
             desk=core.desk,
             people=core.people,
             studies=Studies(writer.database, writer),
@@ -184,7 +193,7 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
         _show_numbers(services)
         _calm_collector()
         clearing = core.health.repeat("clearing", lambda: _clear_old(services), HOUR)
-        tasks = [asyncio.create_task(clearing)]
+        tasks = [asyncio.create_task(clearing), asyncio.create_task(services.overload.watch())]
         yield services
         await _cancel(tasks)
         studio.close()
@@ -214,6 +223,7 @@ def _serve_metrics(core: _Core, settings: Settings) -> Callable[[], None]:
     metrics.gauge("rooms_in_memory", "Games in memory.", lambda: len(desk.tables))
     metrics.gauge("engine_busy", "Thoughts under way.", lambda: thinkers.busy)
     metrics.gauge("engine_queue", "Games that wait for a thought.", lambda: thinkers.waiting)
+    metrics.gauge("commits_queue", "Commands that wait for the disk.", lambda: desk.commits.waiting)
     metrics.gauge("problems", "Parts that do not work.", lambda: len(core.health.problems))
     desk.met_conflict = metrics.conflicts.inc
     following, leases = core.following, thinkers.leases
@@ -221,7 +231,7 @@ def _serve_metrics(core: _Core, settings: Settings) -> Callable[[], None]:
         metrics.gauge(
             "servers",
             "Servers with a page on this database.",
-            lambda: following.members.others_on_the_web + 1,
+            lambda: following.members.on_the_web,
         )
     if leases is not None:
         metrics.gauge("leases", "Games that this server thinks about.", lambda: len(leases.held))
@@ -234,6 +244,7 @@ def _show_numbers(services: Services) -> None:
     metrics = services.metrics
     metrics.gauge("sockets", "WebSockets that are open.", lambda: services.budgets.sockets)
     metrics.gauge("analysts_queue", "Studies that wait.", lambda: services.analysts.waiting)
+    metrics.gauge("overload", "What is refused, from 0 to 3.", lambda: services.overload.level)
 
 
 def _calm_collector() -> None:

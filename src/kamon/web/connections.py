@@ -1,8 +1,9 @@
 """Connections from outside, bounded: how many there are, how slow, and how much waits for them.
 
-uvicorn speaks HTTP and WebSocket for us. It waits for ever for the rest of a request, and keeps
-every pong that a client does not read; the two classes here set limits to that. They use uvicorn's
-own classes, which are not a public interface: pyproject.toml bounds its version.
+uvicorn speaks HTTP and WebSocket for us. It waits for ever for the rest of a request, answers as
+many of them as come, and keeps every pong that a client does not read; the two classes here set
+limits to that. They use uvicorn's own classes, which are not a public interface: pyproject.toml
+bounds its version.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import State
 
-from kamon.web.limits import network_of
+from kamon.web.limits import Budgets, network_of
 
 Network = IPv4Network | IPv6Network
 
@@ -30,26 +31,53 @@ WRITE_LIMIT: Final = 512 * 1024
 # Pings and empty pieces of messages that a client may send in a second.
 CONTROL_FRAMES_PER_SECOND: Final = 50
 FRAGMENTS_LIMIT: Final = 64
+# A handshake costs as much as so many requests.
+HANDSHAKE_COST: Final = 5
 
 
 class Doorkeeper:
-    """Counts the connections of every address, and of all together."""
+    """Counts the connections of every address, and of all together, and paces what they ask.
+
+    What refuses a request in a proper way costs almost as much as answering it, so whoever asks too
+    often is not read for a while.
+    """
 
     def __init__(self, most: int, trusted: Sequence[Network] = ()) -> None:
         self._most = most
         self._trusted = trusted
         self._all = 0
         self._by_address: Counter[str] = Counter()
+        self._budgets = Budgets()
 
     def admit(self, address: str) -> bool:
         """Count a connection, if there is room for it."""
         network = network_of(address)
-        full = self._by_address[network] >= CONNECTIONS_PER_ADDRESS
-        if self._all >= self._most or (full and not self._is_trusted(address)):
+        full = self._by_address[network] >= CONNECTIONS_PER_ADDRESS and not self._is_trusted(
+            address
+        )
+        if self._all >= self._most or full or not self.may_ask(address):
             return False
         self._all += 1
         self._by_address[network] += 1
         return True
+
+    def may_ask(self, address: str, cost: float = 1.0) -> bool:
+        """Count something that can be refused, unless the address has asked too often."""
+        if self._budgets.delay(network_of(address), "arrivals", 0.0):
+            return False
+        self.pace(address, cost)
+        return True
+
+    def pace(self, address: str, cost: float = 1.0) -> float:
+        """Count a request, and return for how many seconds no other one may follow.
+
+        A proxy stands for many visitors, and has its own means to pace them.
+        """
+        if self._is_trusted(address):
+            return 0.0
+        network = network_of(address)
+        self._budgets.charge(network, "arrivals", cost)
+        return self._budgets.delay(network, "arrivals", 0.0)
 
     def _is_trusted(self, address: str) -> bool:
         return bool(address) and any(ip_address(address) in each for each in self._trusted)
@@ -87,6 +115,7 @@ class BoundedHttp(H11Protocol):
         is_upgraded = self.transport.get_protocol() is not self
         if self.cycle is not before or is_upgraded or self.transport.is_closing():
             self._stop_waiting()
+            self._pace()
         elif self._deadline is None and self._is_idle():
             # The first bytes of another request on a connection that was kept alive.
             self._expect_head()
@@ -94,6 +123,9 @@ class BoundedHttp(H11Protocol):
     def handle_websocket_upgrade(self, event: Any) -> None:  # noqa: ANN401 - as in uvicorn
         """Hand the connection, and its place, over to a WebSocket."""
         self._stop_waiting()
+        if self._admitted and not self.doorkeeper.may_ask(self._admitted, HANDSHAKE_COST):
+            self.transport.abort()
+            return
         super().handle_websocket_upgrade(event)
         protocol = self.transport.get_protocol()
         if isinstance(protocol, BoundedWebSocket) and self._admitted is not None:
@@ -107,6 +139,17 @@ class BoundedHttp(H11Protocol):
             self.doorkeeper.release(self._admitted)
             self._admitted = None
         super().connection_lost(exc)
+
+    def _pace(self) -> None:
+        """Read nothing more for a while from an address that asks too often."""
+        delay = self.doorkeeper.pace(self._admitted) if self._admitted is not None else 0.0
+        if delay:
+            self.transport.pause_reading()
+            self.loop.call_later(delay, self._read_again)
+
+    def _read_again(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.resume_reading()
 
     def _is_idle(self) -> bool:
         """Tell whether no request is being answered."""
@@ -170,6 +213,11 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self.read_paused = True
         super().send_receive_event_to_app()
         self.read_paused = False
+
+    def start_keepalive(self) -> None:
+        """Begin to look whether the client is there; what the handshake said is not needed."""
+        del self.request, self.response
+        super().start_keepalive()
 
     async def send(self, message: ASGISendEvent) -> None:
         """Send a message, together with others that are sent at the same moment."""

@@ -55,8 +55,6 @@ games: Final = Table(
     Column("listed", Boolean, nullable=False),
     # The moment at which the side to move runs out of time.
     Column("flag", BigInteger),
-    # The number of the last event.
-    Column("number", Integer, nullable=False, server_default="0"),
     # Who has set it up, while it waits for anyone: a pseudonym of their address (identity.py).
     Column("client", String(16)),
     Index("games_open", "status", "listed", "updated"),

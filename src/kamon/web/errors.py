@@ -75,6 +75,7 @@ ERRORS: Final[dict[str, ErrorKind]] = {
     "too-many-studies": ErrorKind(409, "You have {limit} studies. Delete one to save another."),
     # What the server cannot do now
     "too-many": ErrorKind(429, "Too many requests. Try again in {seconds} s."),
+    "busy": ErrorKind(503, "The server has too much to do. Try again in {seconds} s."),
     "storage": ErrorKind(503, "The server cannot save anything at the moment. Try again."),
     "engine-failed": ErrorKind(503, "The engine has failed. Try again."),
     "no-engine": ErrorKind(503, "This server has no engine for that."),

@@ -3,7 +3,6 @@
 Nothing here names a visitor, a game or an address.
 """
 
-import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, star
 
 # Seconds: from a kept-alive answer to a thought of the strongest level.
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-_LAG_EVERY: Final = 0.5
 
 
 class Metrics:
@@ -78,14 +76,6 @@ class Metrics:
             server.server_close()
 
         return stop
-
-    async def watch_loop(self) -> None:
-        """Measure again and again how late the event loop is."""
-        loop = asyncio.get_running_loop()
-        while True:
-            due = loop.time() + _LAG_EVERY
-            await asyncio.sleep(_LAG_EVERY)
-            self.loop_lag.set(max(0.0, loop.time() - due))
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from kamon.web.health import Health
 from kamon.web.identity import Secrets, Visitor
 from kamon.web.limits import Budgets, client_of
 from kamon.web.metrics import Metrics
+from kamon.web.overload import Overload
 from kamon.web.pictures.studio import Studio
 from kamon.web.settings import Settings
 from kamon.web.studies.store import Studies
@@ -38,6 +39,7 @@ class Services:
     metrics: Metrics
     secrets: Secrets
     budgets: Budgets
+    overload: Overload
     desk: Desk
     people: People
     studies: Studies
@@ -117,7 +119,8 @@ class Services:
         sides = visitor.sides(table.holders)
         room = table.newest
         if sides and "computer" in (room.black.kind, room.white.kind):
-            self.budgets.spend(client, "thoughts")
+            if command.do == "move":
+                self.thinkers.require_time(client, max(room.black.level, room.white.level))
             self.thinkers.asked_by(room.id, client)
         data = command.data.model_dump(exclude_none=True)
         holders = [(room.open_side(), visitor.require())] if command.do == "join" else []

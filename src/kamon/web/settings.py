@@ -18,8 +18,8 @@ class Settings:
     public_url: str | None = None
     trusted_proxy: str | None = None
     # Processes that play, and processes that study and review.
-    workers: int = 1
-    analysts: int = 1
+    workers: int = 2
+    analysts: int = 2
     # Games, studies and reviews that nobody changes are kept for ever, or for so many days.
     keep_days: int | None = None
     # Where Prometheus finds the numbers of this server; no port for nowhere.

@@ -8,7 +8,7 @@ two ever think about one game, nothing is lost: the number of the move's event i
 from collections.abc import Callable, Collection
 from typing import Final
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from kamon.web.cluster import news
@@ -101,6 +101,14 @@ class Leases:
 
         self.held.discard(game)
         await self._writer.write(write)
+
+    async def drop(self, game: str) -> None:
+        """Forget a game in which the computer is not to move after all."""
+        ours = (thoughts.c.game == game) & (thoughts.c.server == self._server)
+        self.held.discard(game)
+        await self._writer.write(
+            lambda connection: connection.execute(delete(thoughts).where(ours))
+        )
 
 
 def _insert_missing(connection: Connection, missing: dict[str, int], now: int) -> None:

@@ -33,6 +33,11 @@ class Members:
         self._web = web
         self._known = False
 
+    @property
+    def on_the_web(self) -> int:
+        """How many servers have a page; an engine worker is none of them."""
+        return self.others_on_the_web + self._web
+
     async def beat(self, people: int) -> bool:
         """Note that this server is alive; tell whether it is new, or had been buried."""
         anew = await self._writer.write(lambda connection: self._beat(connection, people))

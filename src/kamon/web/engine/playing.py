@@ -25,7 +25,8 @@ def work(pipe: Connection) -> None:
     """Answer questions until the pipe closes: a position, a level and a seed in, a cell out.
 
     After an answer of the highest level it goes on thinking about the reply. Any word from the
-    pipe ends that: the next question, or None, because others need the processor.
+    pipe ends what it thinks about: the next question, or None. None means that nobody wants the
+    answer any more, which is given all the same, or that others need the processor.
     """
     lower_priority()
     player = _Player()
@@ -36,7 +37,7 @@ def work(pipe: Connection) -> None:
                 continue
             text, level, seed = question
             position = parse_position(text)
-            cell = player.choose(position, level, seed)
+            cell = player.choose(position, level, seed, pipe.poll)
             pipe.send(cell)
             player.think_ahead(position.after(cell), level, pipe.poll)
 
@@ -47,18 +48,21 @@ class _Player:
     def __init__(self) -> None:
         self._oracles: OrderedDict[Layout, Any] = OrderedDict()
 
-    def choose(self, position: Position, level: int, seed: int) -> int:
+    def choose(
+        self, position: Position, level: int, seed: int, cancelled: Callable[[], bool]
+    ) -> int:
+        """Choose a move. Only the highest level can be cancelled: the others are soon done."""
         # Only the worker pays for the engine.
         from kamon.engine import levels  # noqa: PLC0415
 
         try:
             if level == STRONGEST:
-                return self._ask_oracle(position, seed)
+                return self._ask_oracle(position, seed, cancelled)
             return levels.choose(position, level, seed=seed)
         except EngineMissingError:
             return levels.choose(position, strongest_plain_level(), seed=seed)
 
-    def _ask_oracle(self, position: Position, seed: int) -> int:
+    def _ask_oracle(self, position: Position, seed: int, cancelled: Callable[[], bool]) -> int:
         from kamon.engine.oracle import Effort, Oracle  # noqa: PLC0415
 
         oracle = self._oracles.pop(position.layout, None)
@@ -67,7 +71,7 @@ class _Player:
                 self._oracles.popitem(last=False)
             oracle = Oracle(position.layout, seed=seed)
         self._oracles[position.layout] = oracle
-        return int(oracle.think(position, Effort(ORACLE_SECONDS)).cell)
+        return int(oracle.think(position, Effort(ORACLE_SECONDS, cancelled=cancelled)).cell)
 
     def think_ahead(self, position: Position, level: int, disturbed: Callable[[], bool]) -> None:
         """Think about the opponent's position for a while, until somebody wants something."""

@@ -1,28 +1,32 @@
 """The computer's seat: engine work in processes of its own, bounded, and dropped when it is moot.
 
 Processes rather than threads, and of low priority: however hard the engine thinks, the event
-loop and the disk keep their core. A process that dies or takes too long is replaced.
+loop and the disk keep their core. A process that dies or takes too long is replaced. Clients take
+turns, and the seconds that are thought for a client come from its budget.
 """
 
 import asyncio
 import contextlib
 import logging
+import time
 import zlib
 from collections import OrderedDict
 from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self
 
-from kamon.engine.strengths import STRENGTHS
+from kamon.engine.strengths import STRENGTHS, STRONGEST
 from kamon.notation import format_cell, format_position
 from kamon.web.cluster.leases import LOOK_EVERY, RETRY, Leases
 from kamon.web.engine import playing
-from kamon.web.engine.fairness import FairQueue
+from kamon.web.engine.fairness import Average, FairQueue, share_of
 from kamon.web.engine.workers import Threads, Worker
 from kamon.web.errors import ApiError
 from kamon.web.games.desk import Desk
 from kamon.web.games.rooms import Command, Event, Room
 from kamon.web.health import Health
+from kamon.web.limits import Budgets
 from kamon.web.metrics import Metrics, timed
 
 # Long enough for a thought on a slow machine, and for compiling the engine there.
@@ -33,8 +37,14 @@ TRIES: Final = 6
 FIRST_PAUSE: Final = 1.0
 QUEUE_LIMIT: Final = 1_000
 CLIENTS_REMEMBERED: Final = 10_000
+# How many seconds a thought takes, by level, before any has been measured.
+_FIRST_ESTIMATE: Final = 0.1
+_FIRST_ESTIMATES: Final = {STRONGEST: playing.ORACLE_SECONDS}
 
 _log = logging.getLogger(__name__)
+
+
+Question = tuple[str, int, int]
 
 
 class _Thinker(Worker):
@@ -42,17 +52,45 @@ class _Thinker(Worker):
 
     def __init__(self) -> None:
         super().__init__(playing.work)
+        self._asked: Question | None = None
 
-    def ask(self, question: tuple[str, int, int]) -> int:
+    def ask(self, question: Question) -> int:
         """Ask, and wait."""
-        self.send(question)
+        with self._sending:
+            self._asked = question
+            self.send(question)
         return int(self.receive(TIME_LIMIT))
+
+    def cancel(self, question: Question) -> None:
+        """End the thought about a question, unless it has been asked another one since."""
+        with self._sending:
+            if self._asked is question:
+                self.rest()
 
     def rest(self) -> None:
         """Let it think about nothing while others have a question."""
         if self.process is not None:
             with contextlib.suppress(OSError, EOFError):
                 self.send(None)
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A room in which the computer is to move, and for whom it thinks there.
+
+    ``charged`` is how many seconds of the client's budget have been taken for it.
+    """
+
+    room: Room
+    client: str
+    charged: float
+    worker: _Thinker | None = None
+    question: Question | None = None
+    moot: bool = False
+
+    @property
+    def level(self) -> int:
+        return self.room.seat(self.room.position.turn).level
 
 
 class Thinkers:
@@ -63,12 +101,13 @@ class Thinkers:
     a position and the computer's answer.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of a server that it works with
         self,
         desk: Desk,
         workers: int,
         health: Health | None = None,
         metrics: Metrics | None = None,
+        budgets: Budgets | None = None,
         *,
         moment: float = 0.0,
         leases: Leases | None = None,
@@ -82,14 +121,21 @@ class Thinkers:
         self.compiling = True
         self._health = health or Health()
         self._metrics = metrics or Metrics()
+        self._budgets = budgets or Budgets()
         self._compiler = Worker(playing.compile_engine)
-        # One for the answer of each worker, one to let others rest, one for the compiler.
-        self._threads = Threads(workers + 2, "thinkers")
+        # One for the answer of each worker, one for the compiler, and two to end thoughts.
+        self._threads = Threads(workers + 3, "thinkers")
         self._workers = [_Thinker() for _ in range(workers)]
         self._idle = list(self._workers)
         self._has_idle = asyncio.Event()
         self._has_idle.set()
-        self._queue: FairQueue[Room] = FairQueue(QUEUE_LIMIT)
+        self._queue: FairQueue[_Job] = FairQueue(QUEUE_LIMIT, share_of(workers))
+        # The newest thought about each game that is under way.
+        self._under_way: dict[str, _Job] = {}
+        self._lengths = {
+            strength.level: Average(_FIRST_ESTIMATES.get(strength.level, _FIRST_ESTIMATE))
+            for strength in STRENGTHS
+        }
         # Who asked last for something in a game: everybody's games take turns.
         self._asked_by: OrderedDict[str, str] = OrderedDict()
         self._waiting_for_engine: list[Room] = []
@@ -179,6 +225,8 @@ class Thinkers:
         except ApiError:
             await leases.give_back(game, after=RETRY)
             return
+        if not room.computer_to_move():
+            await leases.drop(game)
         self.consider(room)
 
     @property
@@ -193,8 +241,13 @@ class Thinkers:
         while len(self._asked_by) > CLIENTS_REMEMBERED:
             self._asked_by.popitem(last=False)
 
+    def require_time(self, client: str, level: int) -> None:
+        """Raise an ``ApiError`` unless a client's budget has the seconds for a thought."""
+        self._budgets.require(client, "thinking", self._lengths[level].seconds)
+
     def consider(self, room: Room) -> None:
         """Think about a room if it is the computer's turn; one thought a room at a time."""
+        self._cancel_moot(room)
         if not room.computer_to_move():
             self._wanted.pop(room.id, None)
             self._failures.pop(room.id, None)
@@ -210,24 +263,50 @@ class Thinkers:
             self._waiting_for_engine.append(room)
             return
         try:
-            self._queue.put(self._asked_by.get(room.id, ""), room)
+            self._put(room)
         except asyncio.QueueFull:
-            # Whoever looks at the game next asks again.
+            # Whoever looks at the game next asks again, or another server has time for it.
             del self._wanted[room.id]
+            if self.leases is not None:
+                self._begin(self.leases.give_back(room.id, after=RETRY))
+
+    def _put(self, room: Room) -> None:
+        """Queue a room, and take the seconds from the client's budget that it may need."""
+        client, level = self._asked_by.get(room.id, ""), room.seat(room.position.turn).level
+        job = _Job(room, client, self._lengths[level].seconds)
+        self._queue.put(client, job)
+        self._budgets.charge(client, "thinking", job.charged)
+
+    def _cancel_moot(self, room: Room) -> None:
+        """End a thought about a board that no longer stands."""
+        job = self._under_way.get(room.id)
+        if job is None or job.moot:
+            return
+        job.moot = not room.computer_to_move() or room.board_number != job.room.board_number
+        if job.moot and job.worker is not None and job.question is not None:
+            self._threads.begin(job.worker.cancel, job.question)
 
     async def _dispatch(self) -> None:
         """Give one room after another to a worker that has nothing to do."""
         while True:
-            room = await self._queue.get()
+            job = await self._queue.get()
             await self._has_idle.wait()
             # The game may have ended or gone back while it stood in the queue.
-            if self._wanted.get(room.id) == room.board_number:
-                self._begin(self._serve(self._take_worker(room.id), room))
+            if self._wanted.get(job.room.id) == job.room.board_number:
+                self._begin(self._serve(self._take_worker(job.room.id), job))
+            else:
+                self._settle(job, 0.0)
+
+    def _settle(self, job: _Job, used: float) -> None:
+        """Let the client's next game have its turn, and charge what was really used."""
+        self._queue.done(job.client)
+        self._budgets.charge(job.client, "thinking", used - job.charged)
 
     def _take_worker(self, game: str) -> _Thinker:
         """Take an idle worker: the one that knows the game, if it is among them."""
         known = self._known_by.pop(game, None)
-        worker = known if known in self._idle else self._idle[0]
+        running = (worker for worker in self._idle if worker.process is not None)
+        worker = known if known in self._idle else next(running, self._idle[0])
         assert worker is not None  # noqa: S101 - one of the idle ones
         self._idle.remove(worker)
         if not self._idle:
@@ -237,9 +316,12 @@ class Thinkers:
             self._known_by.popitem(last=False)
         return worker
 
-    async def _serve(self, worker: _Thinker, room: Room) -> None:
+    async def _serve(self, worker: _Thinker, job: _Job) -> None:
+        room = job.room
         try:
-            cell = await self._think(worker, room)
+            cell = await self._think(worker, job)
+            if job.moot:
+                return
             # No worker waits meanwhile.
             await asyncio.sleep(self.moment - (self.desk.now() - room.updated) / 1000)
             await self._play(room, cell)
@@ -256,18 +338,26 @@ class Thinkers:
             if self.leases is not None:
                 self.look_for_work()
 
-    async def _think(self, worker: _Thinker, room: Room) -> int:
+    async def _think(self, worker: _Thinker, job: _Job) -> int:
         """Let a worker choose a move, and take the worker back."""
         self.busy += 1
+        room, level = job.room, job.level
+        self._under_way[room.id] = job
+        started = time.monotonic()
         try:
             for other in self._idle:
                 await self._threads.run(other.rest)
             seed = zlib.crc32(f"{room.id}/{room.board_number}".encode())
-            level = room.seat(room.position.turn).level
-            question = format_position(room.position), level, seed
+            job.worker, job.question = worker, (format_position(room.position), level, seed)
+            started = time.monotonic()
             with timed(self._metrics.thought_seconds.labels(str(level))):
-                return await self._threads.run(worker.ask, question)
+                return await self._threads.run(worker.ask, job.question)
         finally:
+            used = time.monotonic() - started
+            self._lengths[level].note(used)
+            self._settle(job, used)
+            if self._under_way.get(room.id) is job:
+                del self._under_way[room.id]
             self.busy -= 1
             self._idle.append(worker)
             self._has_idle.set()

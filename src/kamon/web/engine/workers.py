@@ -58,7 +58,7 @@ class Worker:
         self.closed = False
         self._lock = threading.Lock()
         # Two threads may have something to say, and words must not be mixed.
-        self._sending = threading.Lock()
+        self._sending = threading.RLock()
 
     def send(self, message: Any) -> None:  # noqa: ANN401 - whatever the work understands
         """Say something to the process, which is started where it does not run."""

@@ -79,6 +79,11 @@ class Commits:
         # A test puts a slow or failing disk here.
         self.commit = store.commit
 
+    @property
+    def waiting(self) -> int:
+        """How many commands wait for the disk."""
+        return len(self._jobs)
+
     def add(self, *parts: Part) -> "asyncio.Future[Done]":
         """Take the changes of a command; the future is done when they are on the disk.
 

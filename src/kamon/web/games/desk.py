@@ -63,7 +63,7 @@ class Desk:
         self.writer = writer
         self.now = now
         self.listeners: list[Listener] = []
-        self._health = health or Health()
+        self.health = health or Health()
         self.presence = Presence(now)
         self.tables = Tables(games, self.presence.forget)
         self.flags = Flags(now)
@@ -81,11 +81,11 @@ class Desk:
         if self.server is None:
             # On a shared database every server looks for clocks that have run out.
             self.flags.put_all((due + away, game) for due, game in flags)
-        tasks = [self._health.watch("commits", asyncio.create_task(self.commits.run()))]
+        tasks = [self.health.watch("commits", asyncio.create_task(self.commits.run()))]
         if away:
             # Before anybody is served: until then a clock shows the time of the downtime as used.
             await self._resume([game for _, game in flags], away)
-        tasks.append(self._health.watch("flags", asyncio.create_task(self._watch_flags())))
+        tasks.append(self.health.watch("flags", asyncio.create_task(self._watch_flags())))
         try:
             yield self
         finally:
@@ -298,7 +298,7 @@ class Desk:
             except Exception as error:  # noqa: BLE001 - see below
                 # One game that cannot be read must not keep the others from ending.
                 _log.exception("the flag of game %s cannot fall", game)
-                self._health.note(f"game {game}", type(error).__name__)
+                self.health.note(f"game {game}", type(error).__name__)
 
     async def _resume(self, games: Sequence[str], away: int) -> None:
         """Write down for every game with a running clock for how long the server was away."""
@@ -308,7 +308,7 @@ class Desk:
                 await self.submit(game, Command("resume", data={"away": away}))
             except Exception as error:  # noqa: BLE001 - the others must get theirs
                 _log.exception("the clock of game %s could not be put right", game)
-                self._health.note(f"game {game}", type(error).__name__)
+                self.health.note(f"game {game}", type(error).__name__)
 
         for start in range(0, len(games), BATCH_LIMIT):
             await asyncio.gather(*map(resume, games[start : start + BATCH_LIMIT]))

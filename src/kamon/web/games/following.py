@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequen
 from typing import Any, Final
 
 from kamon.web.cluster import news
+from kamon.web.cluster.gossip import Gossip
 from kamon.web.cluster.members import BEAT, Members
 from kamon.web.cluster.news import Hint, Listener
 from kamon.web.errors import ApiError
@@ -20,7 +21,7 @@ from kamon.web.games.desk import Desk
 from kamon.web.games.people import People
 from kamon.web.games.rooms import Command
 from kamon.web.games.tables import Table
-from kamon.web.health import Health
+from kamon.web.limits import Budgets
 from kamon.web.metrics import Metrics
 from kamon.web.server_time import ServerTime
 
@@ -47,15 +48,16 @@ class Following:
         desk: Desk,
         members: Members,
         people: People,
+        budgets: Budgets,
         now: ServerTime,
-        health: Health,
         metrics: Metrics,
     ) -> None:
         self._desk = desk
         self.members = members
         self._people = people
         self._now = now
-        self._health = health
+        self._health = desk.health
+        self._gossip = Gossip(desk.writer, members, budgets)
         self._metrics = metrics
         self.attendance = Attendance(desk.writer, members.id, desk.presence, now)
         # Is called when a game waits for the computer.
@@ -182,12 +184,13 @@ class Following:
                 await self._desk.submit(game, Command("flag"))
 
     async def _beat(self) -> None:
-        """Note that we are alive, and put our time right."""
+        """Note that we are alive, put our time right, and hear what clients have spent."""
         asked = time.monotonic()
         theirs = await asyncio.to_thread(self._desk.games.time)
         self._now.correct(theirs + int((time.monotonic() - asked) * 500))
         anew = await self.members.beat(self._people.count_here())
         self._people.elsewhere = self.members.people_elsewhere
+        await self._gossip.exchange(self._now())
         if anew:
             # The others had given us up: we may have been stopped for a while.
             for table in self._desk.tables.watched():

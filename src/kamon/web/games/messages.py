@@ -255,11 +255,13 @@ class ErrorMessage(TypedDict):
 
 
 class WaitMessage(TypedDict):
-    """The engine is busy with others: this question waits."""
+    """The engine is busy with others: this question waits, in this place, about so many seconds."""
 
     type: Literal["study", "review"]
     line: str
     waiting: Literal[True]
+    place: int
+    seconds: int
 
 
 class EndMessage(TypedDict):

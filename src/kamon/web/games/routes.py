@@ -111,6 +111,10 @@ async def new_game(game: NewGame, request: Request, services: ServicesParam) -> 
     """Set a game up and take a seat in it."""
     visitor = services.visitor(request, changes=True)
     holder = visitor.require()
+    services.overload.require("games")
+    client = services.client(request)
+    if game.against == "computer":
+        services.thinkers.require_time(client, game.level)
     services.spend(request, "games")
     layout = _layout(game)
     control = _control(game.control)
@@ -128,7 +132,6 @@ async def new_game(game: NewGame, request: Request, services: ServicesParam) -> 
         opening=_opening(layout, game.moves),
     )
     holders = [(side, holder) for side in Side if side is mine or shared]
-    client = services.client(request)
     if game.against == "anyone":
         await require_place(services, client)
     name = new_id()

@@ -8,6 +8,8 @@ from typing import Any, Final, cast
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kamon.web.answers import note_refused, validation_error
 from kamon.web.engine.analysts import DEEPER_FACTOR, STUDY_SECONDS
@@ -31,9 +33,8 @@ from kamon.web.metrics import timed
 from kamon.web.services import Services, services_of
 from kamon.web.studies.tree import game_on
 
+PATH: Final = "/ws"
 FRAME_LIMIT: Final = 2_048
-# What a review takes of the budget of thoughts.
-REVIEW_COST: Final = 5
 # After a refusal the next message is read a little later, and after many of them none is.
 REFUSAL_PAUSE: Final = 0.01
 PAUSES_LIMIT: Final = 3
@@ -42,17 +43,37 @@ _ID_LIMIT: Final = 64
 _messages: Final[TypeAdapter[SocketMessage]] = TypeAdapter(SocketMessage)
 
 
+class Sockets:
+    """Serves WebSockets before all that is about requests.
+
+    Each layer that a socket passes through is kept as long as the socket is open. They took 7 KiB.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a page, or pass on whatever else it is."""
+        if scope["type"] == "websocket" and scope["path"] == PATH:
+            await serve_socket(WebSocket(scope, receive, send))
+        else:
+            await self._app(scope, receive, send)
+
+
 async def serve_socket(socket: WebSocket) -> None:
     """Serve one page until it goes away."""
     services = await services_of(socket)
     client = services.client(socket)
     request_id.set(new_request_id())
+    request = HTTPConnection(socket.scope)
+    # What was asked for at the beginning, secrets among it, is not kept for as long as the page is.
+    socket.scope = {**socket.scope, "headers": []}
     try:
-        visitor = services.visitor(socket, changes=True)
+        visitor = services.visitor(request, changes=True)
         services.budgets.open_socket(client)
         services.people.connect(visitor.holder)
     except ApiError as error:
-        note_refused(services, error, "/ws")
+        note_refused(services, error, PATH)
         # A refusal before the handshake cannot be read by a page, so it is told after it.
         await socket.accept()
         await _send(socket, _told(error, None))
@@ -108,7 +129,7 @@ class _Connection:
                 self.services.budgets.spend(self.client, "messages")
                 await self._obey(_parse(text))
             except ApiError as error:
-                note_refused(self.services, error, "/ws")
+                note_refused(self.services, error, PATH)
                 await _send(self.socket, _told(error, _id_of(text)))
                 if not await self._forgive():
                     return
@@ -147,14 +168,12 @@ class _Connection:
     def _analyse(self, message: Analyse) -> None:
         """Begin to study or review; what was under way for this page ends."""
         self.stop_analysis()
+        self.services.overload.require("studies")
         game_on(message.line)
-        review = message.type == "review"
-        deeper = DEEPER_FACTOR**message.deep
-        self.services.budgets.spend(self.client, "thoughts", REVIEW_COST if review else deeper)
-        if review:
+        if message.type == "review":
             work = self.services.reviews.work(message.line, self.client)
         else:
-            seconds = STUDY_SECONDS * deeper
+            seconds = STUDY_SECONDS * DEEPER_FACTOR**message.deep
             work = self.services.analysts.work(
                 {"kind": "study", "line": message.line, "seconds": seconds}, self.client
             )
@@ -165,8 +184,6 @@ class _Connection:
     ) -> None:
         answer: dict[str, Any] = {"type": message.type, "line": message.line}
         try:
-            if self.services.analysts.busy:
-                await _send(self.socket, cast(SocketAnswer, {**answer, "waiting": True}))
             async with contextlib.aclosing(work) as told:
                 async for each in told:
                     await _send(self.socket, cast(SocketAnswer, {**answer, **each}))
@@ -211,7 +228,8 @@ class _Connection:
                 "events": events_view(events),
             }
             text = _encode(message)
-            table.encoded.put(key, self.services.desk.now(), text)
+            if len(table.watchers) > 1:
+                table.encoded.put(key, self.services.desk.now(), text)
         await _send_text(self.socket, text)
 
     def close(self) -> None:

@@ -35,7 +35,7 @@ _OPEN: Final = Prepared(insert(games))
 _TOUCH: Final = Prepared(
     update(games)
     .where(games.c.id == bindparam("of"))
-    .values({name: bindparam(name) for name in ("updated", "status", "listed", "flag", "number")})
+    .values({name: bindparam(name) for name in ("updated", "status", "listed", "flag")})
     # It does not wait for anyone any more, so nobody need know who has set it up.
     .values(client=null())
 )
@@ -83,10 +83,18 @@ def moved_on(connection: Connection, changes: Iterable[Change]) -> set[str]:
     for change in changes:
         based_on.setdefault(change.game, change.base)
     names = [game for game, base in based_on.items() if base]
-    query = select(games.c.id, games.c.number).where(games.c.id.in_(names))
-    found = connection.execute(query.order_by(games.c.id).with_for_update())
-    newest = {row.id: row.number for row in found}
+    lock = select(games.c.id).where(games.c.id.in_(names)).order_by(games.c.id).with_for_update()
+    connection.execute(lock)
+    # Only now: what another server has written while we waited must be seen.
+    newest = _newest(connection, names)
     return {game for game in names if newest.get(game) != based_on[game]}
+
+
+def _newest(connection: Connection, several: Sequence[str]) -> dict[str, int]:
+    """Return the number of the last event of each of several games."""
+    last = select(func.max(events.c.number)).where(events.c.game == games.c.id).scalar_subquery()
+    query = select(games.c.id, last.label("number")).where(games.c.id.in_(several))
+    return {row.id: row.number for row in connection.execute(query)}
 
 
 def commit(connection: Connection, changes: Sequence[Change]) -> None:
@@ -99,7 +107,6 @@ def commit(connection: Connection, changes: Sequence[Change]) -> None:
             "status": change.status,
             "listed": change.listed,
             "flag": change.flag,
-            "number": change.events[-1].number,
         }
         if not change.base:
             client = change.client if change.listed else None
@@ -242,9 +249,8 @@ class Games:
 
     def numbers(self, several: Sequence[str]) -> dict[str, int]:
         """Return the number of the last event of each of several games."""
-        query = select(games.c.id, games.c.number).where(games.c.id.in_(several))
         with self.database.reading() as connection:
-            return {row.id: row.number for row in connection.execute(query)}
+            return _newest(connection, several)
 
     def overdue(self, before: int, limit: int) -> list[str]:
         """List games whose clock ran out before a moment, the longest overdue first."""

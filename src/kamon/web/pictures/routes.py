@@ -22,9 +22,6 @@ MEDIA_TYPES: Final[dict[Kind, str]] = {
     "card.png": "image/png",
 }
 
-# What else is taken of the budget for a new picture that is much work: a film has many frames.
-EXTRA_COST: Final[dict[Kind, float]] = {"card.png": 3, "film.gif": 15, "film.webp": 15}
-
 
 # --- What may be asked for ------------------------------------------------------------------
 
@@ -116,8 +113,8 @@ async def _answer(request: Request, query: _PictureQuery, kind: Kind) -> Respons
     services = await services_of(request)
     services.spend(request, "pictures")
     question = query.question(kind)
-    if kind in EXTRA_COST and services.studio.cache.get(question) is None:
-        services.spend(request, "pictures", EXTRA_COST[kind])
+    if services.studio.cache.get(question) is None:
+        services.overload.require("pictures")
     picture = await services.studio.picture(question, services.client(request))
     headers = {
         "ETag": picture.tag,

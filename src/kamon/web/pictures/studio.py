@@ -1,29 +1,41 @@
 """Pictures and films of any position line, for whoever asks; the question is all in the address.
 
 Nothing is stored, and the same address always gives the same bytes. So whatever was drawn is kept,
-here for a while and by whoever asked for a day. Pixels are drawn one picture at a time in a process
-of its own with a low priority: people who play do not notice.
+here for a while and by whoever asked for a day. Pixels are drawn in processes of their own with a
+low priority: people who play do not notice. There are two of them, of which one address keeps at
+most one busy, and the seconds come from its budget.
 """
 
 import asyncio
 import hashlib
 import logging
+import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from kamon.web.engine.fairness import Places
+from kamon.web.engine.fairness import Average, Places, Turns
 from kamon.web.engine.workers import Threads, Worker
 from kamon.web.errors import ApiError, too_many
+from kamon.web.limits import Budgets
 from kamon.web.pictures import qr_codes, rasters
-from kamon.web.pictures.rasters import Question
+from kamon.web.pictures.rasters import Kind, Question
 
 CACHE_LIMIT: Final = 64 * 1024 * 1024
 WAITING_LIMIT: Final = 8
 # So many pictures of one address wait or are drawn at a time.
 PLACES_PER_CLIENT: Final = 3
 TIME_LIMIT: Final = 20.0
+PAINTERS: Final = 2
+# How many seconds a drawing takes before any of its kind has been measured.
+_FIRST_ESTIMATES: Final[dict[Kind, float]] = {
+    "picture.png": 0.1,
+    "card.png": 0.3,
+    "film.gif": 2.0,
+    "film.webp": 2.0,
+}
 _log = logging.getLogger(__name__)
 
 
@@ -95,14 +107,18 @@ class Cache:
 
 
 class Studio:
-    """Draws what is asked for, once. Its process starts with the first picture that needs it."""
+    """Draws what is asked for, once. A process starts with the first picture that needs it."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, budgets: Budgets | None = None, painters: Sequence[_Painter] | None = None
+    ) -> None:
         self.cache = Cache()
-        self.worker = _Painter()
-        # One for pixels, and some for what is drawn at once.
-        self._threads = Threads(4, "studio")
-        self._turn = asyncio.Lock()
+        self._budgets = budgets or Budgets()
+        self.workers = painters or [_Painter() for _ in range(PAINTERS)]
+        self._turns: Turns[_Painter] = Turns(self.workers, WAITING_LIMIT)
+        self._lengths = {kind: Average(first) for kind, first in _FIRST_ESTIMATES.items()}
+        # One for each process, and some for what is drawn at once.
+        self._threads = Threads(PAINTERS + 3, "studio")
         self._closed = False
         self._places = Places(PLACES_PER_CLIENT, "pictures")
         self._under_way: dict[Question, asyncio.Task[Picture]] = {}
@@ -124,26 +140,38 @@ class Studio:
         return await self._threads.run(qr_codes.draw, address)
 
     def close(self) -> None:
-        """End the process; whoever still waits is refused."""
+        """End the processes; whoever still waits is refused."""
         self._closed = True
-        self.worker.close()
+        for worker in self.workers:
+            worker.close()
         self._threads.close()
 
     def _begin(self, question: Question, client: str) -> asyncio.Task[Picture]:
         if len(self._under_way) >= WAITING_LIMIT:
             raise too_many("pictures", 2)
+        estimate = self._lengths[question.kind].seconds
+        self._budgets.require(client, "drawing", estimate)
         self._places.take(client)
-        task = asyncio.create_task(self._draw(question))
+        self._budgets.charge(client, "drawing", estimate)
+        task = asyncio.create_task(self._draw(question, client, estimate))
         task.add_done_callback(lambda _: self._places.give_back(client))
         self._under_way[question] = task
         task.add_done_callback(partial(self._end, question))
         return task
 
-    async def _draw(self, question: Question) -> Picture:
-        async with self._turn:
+    async def _draw(self, question: Question, client: str, estimate: float) -> Picture:
+        """Draw when it is the client's turn, and charge the seconds that it really takes."""
+        worker = await self._turns.ask(client)
+        started = time.monotonic()
+        try:
             if self._closed:
                 raise ApiError("too-slow")
-            return self._keep(question, await self._threads.run(self.worker.ask, question))
+            return self._keep(question, await self._threads.run(worker.ask, question))
+        finally:
+            used = time.monotonic() - started
+            self._lengths[question.kind].note(used)
+            self._budgets.charge(client, "drawing", used - estimate)
+            self._turns.give_back(client, worker)
 
     def _end(self, question: Question, task: asyncio.Task[Picture]) -> None:
         del self._under_way[question]

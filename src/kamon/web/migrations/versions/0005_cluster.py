@@ -9,12 +9,7 @@ down_revision = "0004"
 
 def upgrade() -> None:
     """Add the columns and the tables; a server of the version before can go on meanwhile."""
-    op.add_column("games", sa.Column("number", sa.Integer, nullable=False, server_default="0"))
     op.add_column("games", sa.Column("client", sa.String(16)))
-    op.execute(
-        "UPDATE games SET number = "
-        "COALESCE((SELECT MAX(events.number) FROM events WHERE events.game = games.id), 0)"
-    )
     op.create_table(
         "servers",
         sa.Column("id", sa.String(16), primary_key=True),

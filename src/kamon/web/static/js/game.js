@@ -274,7 +274,11 @@ async function askHint() {
   update();
   try {
     const { adviceOn, think } = await import("./game/hint.js");
-    const found = await think([layout, ...moves].join(" "));
+    const found = await think([layout, ...moves].join(" "), (words) => {
+      if (!isCurrent()) return;
+      table.hint = { words, cell: "" };
+      update();
+    });
     if (!isCurrent()) return;
     table.hint = (found && adviceOn(found, board, preferences.edition)) ?? {
       words: t("The engine knows nothing yet. Ask again."),

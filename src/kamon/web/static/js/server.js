@@ -71,19 +71,26 @@ export class Latest {
 
 // --- The socket ----------------------------------------------------------------------------------
 
-const FIRST_DELAY = 300;
+const FIRST_DELAY = 800;
 const LONGEST_DELAY = 8000;
+/** What a server says that is told to stop, and within which time its pages come back: another one is there. */
+const RESTART = 1012;
+const RESTART_DELAY = 400;
+/** A connection that is lost for no longer is not worth a word. */
+const NOTICE_AFTER = 1000;
 /** How long the server may be silent before we ask, how long it may take to answer, how often we look. */
 const SILENCE = 8000;
 const PATIENCE = 5000;
 const CHECKS = 10_000;
 
 /**
- * How long to wait before connecting again: twice as long after each failure, and at random, so that all who
- * have lost a server do not come back at the same moment.
- * @param {number} failures
+ * How long to wait before connecting again: any time up to a limit that doubles after each failure. All who have
+ * lost a server at the same moment come back evenly spread.
+ * @param {number} failures @param {number} [code] What the server said when it closed the connection.
  */
-export const retryDelay = (failures) => Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** failures) * (0.5 + Math.random());
+export const retryDelay = (failures, code) =>
+  Math.random() *
+  (code === RESTART && !failures ? RESTART_DELAY : Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** failures));
 
 /** A connection that comes back by itself as long as somebody needs it. */
 export class Socket {
@@ -128,7 +135,7 @@ export class Socket {
       this.#heard = Date.now();
       this.onMessage(JSON.parse(event.data));
     };
-    socket.onclose = () => this.#lose(socket);
+    socket.onclose = (event) => this.#lose(socket, event.code);
   }
 
   /** Send a message, if there is a connection. @param {string} text @returns {boolean} */
@@ -143,14 +150,14 @@ export class Socket {
     this.#failures = 0;
   }
 
-  /** @param {WebSocket} socket */
-  #lose(socket) {
+  /** @param {WebSocket} socket @param {number} [code] */
+  #lose(socket, code) {
     if (this.#socket !== socket) return;
     this.#socket = null;
     socket.close();
     this.onLost?.();
     if (!this.isNeeded()) return;
-    this.#retry = setTimeout(() => this.connect(), retryDelay(this.#failures));
+    this.#retry = setTimeout(() => this.connect(), retryDelay(this.#failures, code));
     this.#failures += 1;
   }
 
@@ -181,6 +188,8 @@ export class GameConnection {
   #seen = 0;
   /** The commands that have not been answered, by id. @type {Map<string, Command>} */
   #waiting = new Map();
+  /** Says that the connection is lost, unless it is back soon. @type {ReturnType<typeof setTimeout> | undefined} */
+  #notice;
 
   /**
    * @param {string} game
@@ -194,7 +203,9 @@ export class GameConnection {
     this.socket = new Socket({
       onOpen: () => this.#watch(),
       onMessage: (message) => this.#hear(message),
-      onLost: () => onState("lost"),
+      onLost: () => {
+        this.#notice ??= setTimeout(() => onState("lost"), NOTICE_AFTER);
+      },
     });
     this.socket.watchSilence();
     this.socket.connect();
@@ -223,6 +234,8 @@ export class GameConnection {
   #hear(message) {
     if (message.type === "room") {
       this.socket.succeeded();
+      clearTimeout(this.#notice);
+      this.#notice = undefined;
       this.#seen = message.view.number;
       this.onState("open");
       this.onNews(message);

@@ -567,11 +567,13 @@ export interface TurnView {
   shortened: number | null;
 }
 
-/** The engine is busy with others: this question waits. */
+/** The engine is busy with others: this question waits, in this place, about so many seconds. */
 export interface WaitMessage {
   type: "study" | "review";
   line: string;
   waiting: true;
+  place: number;
+  seconds: number;
 }
 
 /** Begin to watch a game, having seen its events up to a number. */

@@ -3,7 +3,7 @@ import { html, nothing } from "../../vendor/lit-html.js";
 import { button } from "../parts.js";
 import { ask } from "../server.js";
 import { prefer, preferences } from "../shell.js";
-import { Analyst } from "../study/engine.js";
+import { Analyst, waitWords } from "../study/engine.js";
 import { sideAt, storyWords, turnWords } from "../study/review.js";
 import { errorWords, LEVEL_COUNT, levelName, moveWords, sideWords, t } from "../words.js";
 import { offeredLevel, streaksAfter } from "./levels.js";
@@ -21,6 +21,8 @@ export class Afterwards {
   /** How much is done, and of how much. @type {[number, number] | null} */
   progress = null;
   message = "";
+  /** How long it takes until others have been served. @type {import("../study/engine.js").Wait | null} */
+  wait = null;
   /** The moment that is on the board. @type {Turn | null} */
   shown = null;
 
@@ -51,6 +53,7 @@ export class Afterwards {
   /** @param {any} told */
   #hear(told) {
     if (told.line !== this.line) return;
+    this.wait = told.waiting ? told : null;
     if (told.progress) this.progress = told.progress;
     if (told.turns) this.review = told;
     if (told.end) this.progress = null;
@@ -106,7 +109,8 @@ export class Afterwards {
 
   /** @param {[number, number]} progress */
   #working([done, all]) {
-    return html`<p class="small" role="status">${t("Looking for the moment that decided the game…")}
+    const words = this.wait ? waitWords(this.wait) : t("Looking for the moment that decided the game…");
+    return html`<p class="small" role="status">${words}
       <progress max=${all} value=${done} aria-label=${t("How much is done")}></progress></p>`;
   }
 

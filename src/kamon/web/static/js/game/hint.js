@@ -1,5 +1,5 @@
 // A hint: what the engine has found out about the position on the board, and no more than that. Loaded when asked for.
-import { Analyst, bestMoves } from "../study/engine.js";
+import { Analyst, bestMoves, waitWords } from "../study/engine.js";
 import { moveWords, t } from "../words.js";
 
 /** @typedef {import("../types").StudyMessage} Insight */
@@ -62,9 +62,11 @@ function guessWords(best, board, edition) {
 
 /**
  * Let the engine think about a position for a few seconds.
- * @param {string} line @returns {Promise<Insight | null>} What it knows by then.
+ * @param {string} line
+ * @param {(words: string) => void} onWait Hears how long it takes while others are served.
+ * @returns {Promise<Insight | null>} What it knows by then.
  */
-export function think(line) {
+export function think(line, onWait) {
   return new Promise((resolve, reject) => {
     /** @type {Insight | null} */
     let found = null;
@@ -77,6 +79,7 @@ export function think(line) {
     };
     const analyst = new Analyst((told) => {
       if (told.line !== line) return;
+      if (told.waiting) onWait(waitWords(told));
       // While others are served, or the engine starts, the time does not run.
       if (told.moves) {
         limit ??= setTimeout(finish, PATIENCE);

@@ -27,7 +27,8 @@ import { emptyStudy, Tree } from "./tree.js";
  * @property {Tree} tree
  * @property {Board} board
  * @property {import("../types").StudyMessage | null} insight What the solver knows of this position.
- * @property {"idle" | "waiting" | "thinking"} engine
+ * @property {"idle" | "thinking"} engine
+ * @property {import("./engine.js").Wait | null} wait How long it takes until others have been served.
  * @property {number} deep How often the solver was told to think deeper.
  * @property {Review | null} review
  * @property {[number, number] | null} reviewing How much of a review is done, and of how much.
@@ -60,6 +61,7 @@ export const desk = {
   board: null,
   insight: null,
   engine: "idle",
+  wait: null,
   deep: 0,
   review: null,
   reviewing: null,
@@ -109,6 +111,7 @@ export const analyst = new Analyst(onTold, (error) => {
 
 /** @param {any} told */
 function onTold(told) {
+  desk.wait = told.waiting ? told : null;
   if (told.type === "review" && told.line === desk.reviewed) onReview(told);
   if (told.type === "study" && told.line === desk.tree.line()) onInsight(told);
   update();
@@ -116,9 +119,7 @@ function onTold(told) {
 
 /** @param {any} told */
 function onInsight(told) {
-  desk.engine = "thinking";
-  if (told.waiting) desk.engine = "waiting";
-  if (told.end) desk.engine = "idle";
+  desk.engine = told.end ? "idle" : "thinking";
   if (!told.moves) return;
   const isNew = told.value && told.value !== desk.insight?.value;
   desk.insight = told;
@@ -141,6 +142,7 @@ function think(deep) {
   desk.deep = deep;
   if (!desk.board || desk.board.outcome || !preferences.engine || desk.reviewing) return;
   desk.engine = "thinking";
+  desk.wait = null;
   analyst.ask("study", desk.tree.line(), deep);
 }
 
@@ -167,6 +169,7 @@ export function startReview() {
   const line = desk.tree.line(desk.tree.mainLine);
   if (line !== desk.reviewed) desk.review = null;
   desk.reviewing = [0, 1];
+  desk.wait = null;
   desk.tab = "review";
   desk.engine = "idle";
   desk.reviewed = line;

@@ -45,6 +45,15 @@ export class Analyst {
   }
 }
 
+/** @typedef {import("../types").WaitMessage} Wait */
+
+/** Say how long the answer takes while others are served. @param {Wait} wait */
+export const waitWords = ({ place, seconds }) =>
+  t("Other people are using the analysis too. You are number {place} in the queue, which takes about {n} s.", {
+    place,
+    n: seconds,
+  });
+
 // --- Values --------------------------------------------------------------------------------------
 
 /** @param {MoveValue} move */

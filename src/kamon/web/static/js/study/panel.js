@@ -31,7 +31,7 @@ import {
   writeReview,
 } from "./desk.js";
 import { draftBefore } from "./drafts.js";
-import { bestMoves, valueWords, verdictWords } from "./engine.js";
+import { bestMoves, valueWords, verdictWords, waitWords } from "./engine.js";
 import { arrange, goBack, keep, playOn, readPasted, saveRecord, shuffleBoard } from "./files.js";
 import { reviewPanel, shortWords, sideAt } from "./review.js";
 import { glyphSign, numberSign } from "./tree.js";
@@ -136,9 +136,8 @@ function enginePanel(desk) {
 }
 
 /** @param {Desk} desk */
-function engineState({ engine, insight, reviewing }) {
-  if (engine === "waiting")
-    return html`<span class="small">${t("Other people are using the analysis too. One moment…")}</span>`;
+function engineState({ engine, insight, reviewing, wait }) {
+  if (engine === "thinking" && wait) return html`<span class="small">${waitWords(wait)}</span>`;
   if (engine === "thinking") {
     const n = insight ? roughNumberWords(insight.nodes) : "0";
     return html`<span class="small thinking">${t("{n} positions", { n })}</span>${button(t("Stop"), stopEngine)}`;
@@ -218,8 +217,8 @@ function moveInTree(path, tree) {
 // --- The review ----------------------------------------------------------------------------------
 
 /** @param {Desk} desk */
-function reviewSection({ tree, review, reviewing, reviewed }) {
-  const progress = reviewing ? reviewProgress(reviewing) : nothing;
+function reviewSection({ tree, review, reviewing, reviewed, wait }) {
+  const progress = reviewing ? reviewProgress(reviewing, wait) : nothing;
   if (!tree.study.children.length)
     return html`<p class="note">${t("Play some moves first. Then the computer can look for mistakes in them.")}</p>`;
   if (reviewing && !review) return html`<section class="review" aria-label=${t("Review")}>${progress}</section>`;
@@ -240,9 +239,10 @@ function reviewSection({ tree, review, reviewing, reviewed }) {
     <div class="row">${button(t("Add the review to the game"), () => writeReview(review))}</div></section>`;
 }
 
-/** @param {[number, number]} reviewing */
-const reviewProgress = ([done, all]) => html`<div role="status" class="row small">
-  <span>${t("The computer is going through the game…")}</span> <progress max=${all} value=${done}></progress>
+/** @param {[number, number]} reviewing @param {import("./engine.js").Wait | null} wait */
+const reviewProgress = ([done, all], wait) => html`<div role="status" class="row small">
+  <span>${wait ? waitWords(wait) : t("The computer is going through the game…")}</span>
+  <progress max=${all} value=${done}></progress>
   ${button(t("Stop"), stopReview)}</div>`;
 
 // --- Ways out and in -----------------------------------------------------------------------------
