@@ -32,6 +32,9 @@ from websockets.sync.client import ClientConnection, connect
 
 from kamon import Layout, format_layout
 from kamon.engine.strengths import STRONGEST
+from kamon.notation import format_cell
+from kamon.position import Position
+from kamon.rules import legal_cells
 
 ROOT: Final = Path(__file__).parents[1]
 PATIENCE: Final = 30.0
@@ -238,12 +241,16 @@ def many_requests(port: int, address: str) -> None:
 def large_studies(port: int, address: str) -> None:
     """Have long texts read, kept and listed."""
     eve = Visitor(port, address)
-    comment = "{" + "x" * 1_900 + "}"
-    text = f'[Layout "{_new_board()}"]\n\n' + comment * 50
-    eve.http.post("/api/studies/read", json={"text": text})
+    layout = Layout.shuffled(1)
+    first, *others = (format_cell(cell) for cell in legal_cells(Position(layout)))
+    # Variations are the most work to read: as many of them as a study may have.
+    variations = "".join(f"({cell}) " for cell in others) * 55
+    text = f'[Layout "{format_layout(layout)}"]\n\n1. {first} {variations}*'
 
     def attack() -> None:
-        eve.http.post("/api/studies/read", json={"text": text})
+        answer = eve.http.post("/api/studies/read", json={"text": text})
+        if answer.status_code not in {httpx.codes.OK, httpx.codes.TOO_MANY_REQUESTS}:
+            raise SystemExit(f"the text cannot be read: {answer.text}")
         eve.http.get("/api/studies")
 
     _again_and_again(attack)

@@ -36,6 +36,18 @@ def test_alphabeta_ends_at_its_limit() -> None:
     assert alphabeta.solve(opening, alphabeta.new_table(MIB), 1000) == (None, 1000)
 
 
+def test_waits_under_an_attack_are_compared_with_quiet_ones() -> None:
+    from bench import attacks  # noqa: PLC0415 - not before the fixture
+
+    waits = attacks.Waits([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
+    waits.add(attacks.Waits([2.0, 2.0], [4.0, 10.0]))
+    assert waits.factor(50) == 2.0
+    assert waits.factor(99) > 3.0
+    assert {attack.finding for attack in attacks.ATTACKS.values()} == {
+        f"A{number}" for number in range(1, 8)
+    }
+
+
 def test_the_engine_is_compared_with_it(capsys: pytest.CaptureFixture[str]) -> None:
     from bench import engine  # noqa: PLC0415 - not before the fixture
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypedDict
@@ -47,6 +48,8 @@ from kamon.web.writer import Writer
 
 DAY: Final = 24 * 3600 * 1000
 HOUR: Final = 3600.0
+# How long the event loop waits for Python while a thread reads a long text; 5 ms by default.
+SWITCH_SECONDS: Final = 0.001
 # Games that never began wait this long.
 ABANDONED_DAYS: Final = 14
 
@@ -192,6 +195,7 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
         )
         _show_numbers(services)
         _calm_collector()
+        sys.setswitchinterval(SWITCH_SECONDS)
         clearing = core.health.repeat("clearing", lambda: _clear_old(services), HOUR)
         tasks = [asyncio.create_task(clearing), asyncio.create_task(services.overload.watch())]
         yield services

@@ -32,7 +32,7 @@ WRITE_LIMIT: Final = 512 * 1024
 CONTROL_FRAMES_PER_SECOND: Final = 50
 FRAGMENTS_LIMIT: Final = 64
 # A handshake costs as much as so many requests.
-HANDSHAKE_COST: Final = 5
+HANDSHAKE_COST: Final = 10
 
 
 class Doorkeeper:
@@ -112,8 +112,10 @@ class BoundedHttp(H11Protocol):
         """Take what comes; the head of a request must be whole before the deadline."""
         before = self.cycle
         super().data_received(data)
-        is_upgraded = self.transport.get_protocol() is not self
-        if self.cycle is not before or is_upgraded or self.transport.is_closing():
+        if self.transport.get_protocol() is not self:
+            # It is a WebSocket from now on, which may be silent for as long as it likes.
+            return
+        if self.cycle is not before or self.transport.is_closing():
             self._stop_waiting()
             self._pace()
         elif self._deadline is None and self._is_idle():

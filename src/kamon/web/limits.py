@@ -27,7 +27,7 @@ BUDGETS: Final = {
     "messages": Budget(60, 20),
     "requests": Budget(240, 60),
     # Connections and whatever is asked on them, before anybody looks at what it is.
-    "arrivals": Budget(300, 60),
+    "arrivals": Budget(600, 60),
     "pictures": Budget(120, 10),
     # Seconds of the engine: for the computer's moves, and for studies and reviews.
     "thinking": Budget(120, 1),

@@ -88,11 +88,15 @@ async def read_study(pasted: Pasted, request: Request, services: ServicesParam) 
     _charge(request, services, len(pasted.text))
     try:
         # A long record takes a while, in which others play.
-        game, problem = await asyncio.to_thread(read_anything, pasted.text)
+        return await asyncio.to_thread(_read, pasted.text)
     except ApiError:
         raise
     except KamonError as error:
         raise refused(error) from None
+
+
+def _read(text: str) -> ReadStudy:
+    game, problem = read_anything(text)
     return {**tree_of(game), "problem": None if problem is None else problem_view(problem)}
 
 
@@ -165,14 +169,14 @@ async def show_study(name: StudyPath, request: Request, services: ServicesParam)
     visitor = services.visitor(request, changes=False)
     kept = await _found(name, request, services)
     try:
-        game = await asyncio.to_thread(parse_record, kept.record)
+        tree = await asyncio.to_thread(lambda: tree_of(parse_record(kept.record)))
     except KamonError as error:
         raise refused(error) from None
     return {
         "id": name,
         "mine": visitor.keeps(kept.holder),
         "updated": kept.updated,
-        **tree_of(game),
+        **tree,
     }
 
 
