@@ -29,20 +29,8 @@ GAMES = GAMES_FILE.read_text().splitlines()
 PERFT = (DATA / "perft.txt").read_text().splitlines()
 SCRIPT = Path(sys.executable).with_name("kamon")
 COMMANDS = [
-    *[
-        "play",
-        "serve",
-        "copy",
-        "new",
-        "show",
-        "status",
-        "solve",
-        "analyse",
-        "match",
-        "ugi",
-        "perft",
-    ],
-    "convert",
+    *["play", "serve", "copy", "new", "show", "status", "solve", "analyse", "match", "ugi"],
+    *["perft", "convert", "admin"],
 ]
 LAST_SEED = 2**64 - 1
 

@@ -323,7 +323,7 @@ def test_a_newer_database_is_neither_copied_nor_copied_to(
         copy(source_url, url)
         with opened(url) as database, database.writing() as connection:
             connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-            connection.execute(text("ALTER TABLE games DROP COLUMN number"))
+            connection.execute(text("ALTER TABLE reviews RENAME TO verdicts"))
         with pytest.raises(DatabaseError, match="belongs to a newer version"):
             copy(source_url, url)
         with pytest.raises(DatabaseError, match="belongs to a newer version"):
