@@ -205,6 +205,9 @@ class Database:
         self.url = url
         self.engine = _engine(url)
         self.shared = self.engine.dialect.name == "postgresql"
+        # PostgreSQL has to be asked twice less where no transaction begins and ends.
+        options = {"isolation_level": "AUTOCOMMIT"} if self.shared else {}
+        self._readers = self.engine.execution_options(**options)
         self._refuse_what_is_no_file()
         self._lock: sqlite3.Connection | None = None
         if self.engine.dialect.name == "sqlite":
@@ -334,8 +337,8 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Give a connection to read with."""
-        with self.engine.connect() as connection:
+        """Give a connection to read with. Each statement sees what is there when it begins."""
+        with self._readers.connect() as connection:
             yield connection
 
     @contextmanager

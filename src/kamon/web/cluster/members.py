@@ -8,7 +8,7 @@ while, it finds that it was buried, and tells anew who is there.
 from collections.abc import Callable
 from typing import Final
 
-from sqlalchemy import Connection, delete, func, select, text, update
+from sqlalchemy import Connection, delete, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from kamon.web.database import presence, servers, spending, thoughts
@@ -22,7 +22,7 @@ DEAD_AFTER: Final = 5_000
 
 
 class Members:
-    """This server among the others. ``others`` are those that were alive a moment ago."""
+    """This server among the others, as it was at the last note."""
 
     def __init__(self, writer: Writer, now: Callable[[], int], *, web: bool = True) -> None:
         self.id = new_id()
@@ -32,27 +32,34 @@ class Members:
         self._now = now
         self._web = web
         self._known = False
+        self._others: frozenset[str] = frozenset()
 
     @property
     def on_the_web(self) -> int:
         """How many servers have a page; an engine worker is none of them."""
         return self.others_on_the_web + self._web
 
-    async def beat(self, people: int) -> bool:
-        """Note that this server is alive; tell whether it is new, or had been buried."""
+    async def beat(self, people: int) -> tuple[bool, bool]:
+        """Note that this server is alive.
+
+        Tell whether it had been buried, and whether another one is missing since the last time.
+        """
+        before = self._others
         anew = await self._writer.write(lambda connection: self._beat(connection, people))
         was_known, self._known = self._known, True
-        return anew and was_known
+        return anew and was_known, not before <= self._others
 
     def _beat(self, connection: Connection, people: int) -> bool:
         relax(connection)
         now = self._now()
-        for dead, alive in connection.execute(
-            select(servers.c.id, servers.c.alive).where(
-                servers.c.alive < now - DEAD_AFTER, servers.c.id != self.id
-            )
-        ).all():
-            bury(connection, dead, alive)
+        others = connection.execute(select(servers).where(servers.c.id != self.id)).all()
+        for each in others:
+            if each.alive < now - DEAD_AFTER:
+                bury(connection, each.id, each.alive)
+        alive = [each for each in others if each.alive >= now - DEAD_AFTER]
+        self._others = frozenset(each.id for each in alive)
+        self.people_elsewhere = sum(each.people for each in alive)
+        self.others_on_the_web = sum(each.web for each in alive)
         row = {"alive": now, "people": people, "web": self._web}
         # A row that was there has a transaction that has changed it; a new one has none.
         noted = (
@@ -61,12 +68,7 @@ class Members:
             .on_conflict_do_update(index_elements=["id"], set_=row)
             .returning(text("(xmax = 0) AS anew"))
         )
-        anew = bool(connection.execute(noted).scalar_one())
-        others = select(func.coalesce(func.sum(servers.c.people), 0), func.count()).where(
-            servers.c.id != self.id, servers.c.web
-        )
-        self.people_elsewhere, self.others_on_the_web = connection.execute(others).one()
-        return anew
+        return bool(connection.execute(noted).scalar_one())
 
     async def leave(self) -> None:
         """Leave the others, as a server does that ends."""

@@ -129,13 +129,14 @@ class Desk:
                 del after[game]
             elif table is not None:
                 after[game] = table.room.number
-        found = await asyncio.to_thread(self.games.load_many, after)
-        for game, (events, holders) in found.items():
+        found = await asyncio.to_thread(self.games.load_newer, after)
+        held = await asyncio.to_thread(self.games.load_holders, after)
+        for game, events in found.items():
             table = self.tables.loaded(game)
             if table is not None:
-                await self.take_in(table, events, holders)
+                await self.take_in(table, events, held[game])
             elif events:
-                self.tables.add(Table(rooms.create(game, events), holders, events))
+                self.tables.add(Table(rooms.create(game, events), held[game], events))
 
     async def create(
         self,
@@ -278,10 +279,13 @@ class Desk:
         await self.take_in(table, events, holders)
 
     async def take_in(
-        self, table: Table, events: Sequence[Event], holders: Sequence[Holder]
+        self, table: Table, events: Sequence[Event], holders: Sequence[Holder] | None = None
     ) -> None:
-        """Let a table know what the database has; others may have told it some of that already."""
-        if set(holders) != set(table.holders):
+        """Let a table know what the database has; others may have told it some of that already.
+
+        Without ``holders`` those are the same as before.
+        """
+        if holders is not None and set(holders) != set(table.holders):
             table.holders[:] = holders
             self.presence.seats_changed(table)
         new = [event for event in events if event.number > table.room.number]

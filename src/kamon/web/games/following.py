@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Sequence
 from typing import Any, Final
 
 from kamon.web.cluster import news
@@ -19,7 +19,7 @@ from kamon.web.errors import ApiError
 from kamon.web.games.attendance import Attendance
 from kamon.web.games.desk import Desk
 from kamon.web.games.people import People
-from kamon.web.games.rooms import Command
+from kamon.web.games.rooms import Command, Event
 from kamon.web.games.tables import Table
 from kamon.web.limits import Budgets
 from kamon.web.memory import ServerMemory
@@ -29,7 +29,7 @@ from kamon.web.server_time import ServerTime
 # Seconds between two looks at everything, and how many games one look asks for at a time.
 LOOK_EVERY: Final = 1.0
 LOOKED_AT_ONCE: Final = 500
-# Every so many looks also find out who holds the seats, of which hints are seldom lost.
+# Every so many looks also find out who is there and who holds the seats.
 _THOROUGH_EVERY: Final = 10
 # Seconds in which several people who come and go are told together.
 _TELL_EVERY: Final = 0.1
@@ -68,6 +68,7 @@ class Following:
         self.wants_thought: Callable[[], None] = lambda: None
         self._behind: set[str] = set()
         self._attended: set[str] = set()
+        self._reseated: set[str] = set()
         self._wake = asyncio.Event()
         self._looks = 0
 
@@ -114,15 +115,18 @@ class Following:
                 continue
             if hint.what == news.PRESENCE:
                 self._attended.add(hint.game)
-            elif hint.number is None or hint.number > table.room.number:
+            elif hint.number is None:
+                self._reseated.add(hint.game)
+            elif hint.number > table.room.number:
                 self._behind.add(hint.game)
-        if self._behind or self._attended:
+        if self._behind or self._attended or self._reseated:
             self._wake.set()
 
     def _look_everywhere(self) -> None:
         """Look at everything: nobody knows which hints were lost."""
         watched = {table.room.id for table in self._desk.tables.watched()}
         self._behind |= watched
+        self._reseated |= watched
         self._attended |= watched
         self._wake.set()
         self.wants_thought()
@@ -134,13 +138,16 @@ class Following:
             self._wake.clear()
             behind, self._behind = self._behind, set()
             attended, self._attended = self._attended, set()
+            reseated, self._reseated = self._reseated, set()
             try:
-                await self._load(self._loaded(behind))
-                await self.attendance.look(self._loaded(attended))
+                await self._load(self._loaded(behind | reseated), reseated)
+                for some in _parts(self._loaded(attended)):
+                    await self.attendance.look(some)
             except Exception as error:  # noqa: BLE001 - the database may be away for a while
                 _log.warning("cannot follow other servers: %s", type(error).__name__)
                 self._behind |= behind
                 self._attended |= attended
+                self._reseated |= reseated
                 await asyncio.sleep(LOOK_EVERY)
                 self._wake.set()
 
@@ -148,12 +155,17 @@ class Following:
         tables = (self._desk.tables.loaded(game) for game in games)
         return [table for table in tables if table is not None]
 
-    async def _load(self, tables: Sequence[Table]) -> None:
+    async def _load(self, tables: Sequence[Table], seats: Collection[str] = ()) -> None:
+        """Load what is new at some tables, and who sits at those whose seats have changed."""
+        games = self._desk.games
         for some in _parts(tables):
             after = {table.room.id: table.room.number for table in some}
-            found = await asyncio.to_thread(self._desk.games.load_many, after)
+            found = await asyncio.to_thread(games.load_newer, after)
+            changed = {game for game in after if game in seats or _has_joined(found[game])}
+            held = await asyncio.to_thread(games.load_holders, changed) if changed else {}
             for table in some:
-                await self._desk.take_in(table, *found[table.room.id])
+                game = table.room.id
+                await self._desk.take_in(table, found[game], held.get(game))
 
     # --- Looking ---
 
@@ -162,11 +174,9 @@ class Following:
         watched = self._desk.tables.watched()
         self._looks += 1
         if self._looks % _THOROUGH_EVERY == 0:
-            await self._load(watched)
+            self._look_everywhere()
         else:
             await self._load(await self._find_behind(watched))
-        for some in _parts(watched):
-            await self.attendance.look(some)
         await self._end_overdue()
 
     async def _find_behind(self, tables: Sequence[Table]) -> list[Table]:
@@ -217,13 +227,19 @@ class Following:
         asked = time.monotonic()
         theirs = await asyncio.to_thread(self._desk.games.time)
         self._now.correct(theirs + int((time.monotonic() - asked) * 500))
-        anew = await self.members.beat(self._people.count_here())
+        anew, buried = await self.members.beat(self._people.count_here())
         self._people.elsewhere = self.members.people_elsewhere
         await self._gossip.exchange(self._now())
         if anew:
             # The others had given us up: we may have been stopped for a while.
             for table in self._desk.tables.watched():
                 self.attendance.note(table)
+        if buried:
+            self._look_everywhere()
+
+
+def _has_joined(events: Iterable[Event]) -> bool:
+    return any(event.kind == "joined" for event in events)
 
 
 def _parts(tables: Sequence[Table]) -> list[Sequence[Table]]:

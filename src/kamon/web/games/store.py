@@ -5,7 +5,7 @@ read, on a thread of their own.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -43,6 +43,16 @@ _HAPPEN: Final = Prepared(insert(events))
 _SEAT: Final = Prepared(insert(holders))
 _THINK: Final = insert(thoughts).values(server=None, leased_until=0)
 _WAITING: Final = (games.c.status == "waiting") & games.c.listed
+# Asked of PostgreSQL alone, which takes a list as one value. SQLAlchemy would write the statement
+# anew for every length of a list.
+_LAST: Final = text(
+    "SELECT id, (SELECT max(number) FROM events WHERE game = id) AS number "
+    "FROM unnest(CAST(:games AS text[])) AS asked(id)"
+)
+_LOCK: Final = text(
+    "SELECT id FROM games WHERE id = ANY(CAST(:games AS text[])) ORDER BY id FOR UPDATE"
+)
+_HELD: Final = text("SELECT * FROM holders WHERE game = ANY(CAST(:games AS text[]))")
 _NEWER: Final = text(
     "SELECT events.* FROM unnest(CAST(:games AS text[]), CAST(:numbers AS integer[])) "
     "AS seen(game, number) JOIN events ON events.game = seen.game "
@@ -83,8 +93,9 @@ def moved_on(connection: Connection, changes: Iterable[Change]) -> set[str]:
     for change in changes:
         based_on.setdefault(change.game, change.base)
     names = [game for game, base in based_on.items() if base]
-    lock = select(games.c.id).where(games.c.id.in_(names)).order_by(games.c.id).with_for_update()
-    connection.execute(lock)
+    if not names:
+        return set()
+    connection.execute(_LOCK, {"games": names})
     # Only now: what another server has written while we waited must be seen.
     newest = _newest(connection, names)
     return {game for game in names if newest.get(game) != based_on[game]}
@@ -92,9 +103,8 @@ def moved_on(connection: Connection, changes: Iterable[Change]) -> set[str]:
 
 def _newest(connection: Connection, several: Sequence[str]) -> dict[str, int]:
     """Return the number of the last event of each of several games."""
-    last = select(func.max(events.c.number)).where(events.c.game == games.c.id).scalar_subquery()
-    query = select(games.c.id, last.label("number")).where(games.c.id.in_(several))
-    return {row.id: row.number for row in connection.execute(query)}
+    found = connection.execute(_LAST, {"games": list(several)})
+    return {row.id: row.number for row in found if row.number is not None}
 
 
 def commit(connection: Connection, changes: Sequence[Change]) -> None:
@@ -233,18 +243,21 @@ class Games:
             held = connection.execute(select(holders).where(holders.c.game == game)).all()
         return [_event(row) for row in rows], [(Side(row.side), row.holder) for row in held]
 
-    def load_many(self, after: Mapping[str, int]) -> Mapping[str, tuple[list[Event], list[Holder]]]:
-        """Return the events of several games after a number for each, and who holds their seats.
-
-        For databases that servers share: PostgreSQL takes the two lists as they are.
-        """
-        found: dict[str, tuple[list[Event], list[Holder]]] = {game: ([], []) for game in after}
-        names, numbers = list(after), list(after.values())
+    def load_newer(self, after: Mapping[str, int]) -> dict[str, list[Event]]:
+        """Return the events of several games after a number for each."""
+        found: dict[str, list[Event]] = {game: [] for game in after}
+        wanted = {"games": list(after), "numbers": list(after.values())}
         with self.database.reading() as connection:
-            for row in connection.execute(_NEWER, {"games": names, "numbers": numbers}):
-                found[row.game][0].append(_event(row))
-            for row in connection.execute(select(holders).where(holders.c.game.in_(names))):
-                found[row.game][1].append((Side(row.side), row.holder))
+            for row in connection.execute(_NEWER, wanted):
+                found[row.game].append(_event(row))
+        return found
+
+    def load_holders(self, several: Collection[str]) -> dict[str, list[Holder]]:
+        """Return who holds the seats of several games."""
+        found: dict[str, list[Holder]] = {game: [] for game in several}
+        with self.database.reading() as connection:
+            for row in connection.execute(_HELD, {"games": list(several)}):
+                found[row.game].append((Side(row.side), row.holder))
         return found
 
     def numbers(self, several: Sequence[str]) -> dict[str, int]:
