@@ -65,6 +65,12 @@ ORDER = [
     "engine.training.samples",
     "engine.training.network",
     "engine.training",
+    "census.canonical",
+    "census.rows",
+    "census.solve",
+    "census.positions",
+    "census.workers",
+    "census.run",
     "i18n",
     "web.settings",
     "web.errors",
@@ -127,7 +133,7 @@ ORDER = [
 # Notebooks show a position by asking the value itself, so it must reach for its picture.
 EXCEPTIONS = {("position", "render.svg")}
 GAME_MODULES = ORDER[: ORDER.index("engine.strengths")]
-PACKAGES = {"", "render", "engine", "web"} | {
+PACKAGES = {"", "render", "engine", "census", "web"} | {
     f"web.{part}" for part in ("games", "engine", "studies", "pictures", "learn", "pages")
 }
 

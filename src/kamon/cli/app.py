@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from kamon import __version__
-from kamon.cli import analyse, convert, match, new, perft, play, serve, show, solve, status, ugi
+from kamon.cli import (
+    analyse,
+    census,
+    convert,
+    match,
+    new,
+    perft,
+    play,
+    serve,
+    show,
+    solve,
+    status,
+    ugi,
+)
 from kamon.cli.files import reason
 from kamon.errors import KamonError
 
@@ -25,6 +38,7 @@ for command in (play, serve, new, show, status, solve, analyse, match, ugi, perf
     # A layout may begin with the neutral, "--", and is no option for that.
     settings = {"ignore_unknown_options": command is show}
     app.command(name, epilog=command.EXAMPLES, context_settings=settings)(command.run)
+app.add_typer(census.app, name="census")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
