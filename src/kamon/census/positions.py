@@ -18,12 +18,12 @@ from kamon.position import Position
 
 # How many positions of a thousand have each ply. Each ply earlier costs about twice as much.
 SHARES: Final = {
-    12: 5,
-    13: 10,
-    14: 20,
-    15: 35,
+    12: 2,
+    13: 4,
+    14: 8,
+    15: 16,
     **dict.fromkeys(range(16, 24), 100),
-    24: 130,
+    24: 170,
 }
 # Positions of one layout share what is proven of it.
 _ON_ONE_LAYOUT: Final = 10
