@@ -87,8 +87,12 @@ POSITIONS: Final = TableFormat(
 
 
 def write_rows(path: Path, rows: Sequence[Row], table_format: TableFormat) -> None:
+    """Write rows to a file of their own."""
+    write_table(path, pa.Table.from_pylist(list(rows), schema=table_format.schema))
+
+
+def write_table(path: Path, table: pa.Table) -> None:
     """Write a file that appears under its name when all of it is on the disk."""
-    table = pa.Table.from_pylist(list(rows), schema=table_format.schema)
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
     handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".part-")

@@ -30,6 +30,12 @@ POSITION_EXAMPLES: Final = """Example:
 \b
   kamon census positions positions --count 1000000 --workers 2
 """
+PUBLISH_EXAMPLES: Final = """Examples:
+
+\b
+  kamon census publish census boards.parquet
+  kamon census publish positions positions.parquet --sample 20000
+"""
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -120,6 +126,39 @@ def positions(
             f"{len(jobs)} batches of {BATCH:,} to make, {batches - len(jobs)} done before", err=True
         )
         _run(jobs, parts, cluster, workers, lambda row: f"a batch from {row['layout']} on")
+
+
+@app.command(epilog=PUBLISH_EXAMPLES)
+def publish(
+    folder: Annotated[Path, typer.Argument(help="The folder of a run.", file_okay=False)],
+    file: Annotated[Path, typer.Argument(help="The file to write.", dir_okay=False)],
+    *,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="So many positions, of each ply as many; all if not given."),
+    ] = None,
+) -> None:
+    """Join the results of a run in one file.
+
+    The file's folder also gets the checksums of all tables in it, as SHA256SUMS.
+    """
+    _check_packages()
+    from kamon.census import publish as publishing  # noqa: PLC0415 - loads slowly
+    from kamon.census.rows import BOARDS, POSITIONS, Parts  # noqa: PLC0415 - as above
+
+    kind = publishing.kind_of(folder, BOARDS, POSITIONS)
+    if kind is BOARDS and sample is not None:
+        raise typer.BadParameter("--sample is for positions; boards are published all")
+    parts = Parts(folder, kind)
+    try:
+        if kind is BOARDS:
+            count = publishing.join_boards(parts, file)
+        else:
+            count = publishing.join_positions(parts, file, sample)
+        publishing.write_sums(file.parent)
+    except OSError as error:
+        raise typer.BadParameter(f"cannot write {file}: {error.strerror or error}") from None
+    typer.echo(f"{file}: {count:,} {kind.name}")
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
