@@ -31,6 +31,7 @@ SCRIPT = Path(sys.executable).with_name("kamon")
 COMMANDS = [
     *["play", "serve", "new", "show", "status", "solve", "analyse", "match", "ugi", "perft"],
     "convert",
+    "census",
 ]
 LAST_SEED = 2**64 - 1
 

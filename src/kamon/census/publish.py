@@ -32,7 +32,8 @@ def join_positions(parts: Parts, path: Path, count: int | None) -> int:
     """Write positions of a run to one file, all or a random sample with as many of each ply."""
     table = _joined(parts)
     if count is not None:
-        table = table.take(_even_sample(table["ply"].to_pylist(), count))
+        chosen = _even_sample(table["ply"].to_pylist(), count)
+        table = table.take(pa.array(chosen, type=pa.int64()))
     write_table(path, table)
     return len(table)
 

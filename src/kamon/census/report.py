@@ -46,14 +46,14 @@ def interval(hits: int, total: int) -> tuple[float, float]:
 
 def correlation(xs: Sequence[float], ys: Sequence[float]) -> float:
     """Return Spearman's rank correlation; 0 where one of them does not vary."""
-    ranks = [_ranks(xs), _ranks(ys)]
-    means = [sum(each) / len(each) for each in ranks]
-    deviations = [[rank - mean for rank in each] for each, mean in zip(ranks, means, strict=True)]
-    spreads = [math.sqrt(sum(rank**2 for rank in each)) for each in deviations]
-    if not all(spreads):
-        return 0.0
-    products = (x * y for x, y in zip(*deviations, strict=True))
-    return sum(products) / (spreads[0] * spreads[1])
+    one, other = _deviations(_ranks(xs)), _deviations(_ranks(ys))
+    spread = math.sqrt(sum(x * x for x in one) * sum(y * y for y in other))
+    return sum(x * y for x, y in zip(one, other, strict=True)) / spread if spread else 0.0
+
+
+def _deviations(numbers: Sequence[float]) -> list[float]:
+    mean = sum(numbers) / len(numbers)
+    return [number - mean for number in numbers]
 
 
 def _ranks(numbers: Sequence[float]) -> list[float]:

@@ -194,7 +194,7 @@ class DaskWorkers:
 
     def close(self) -> None:
         """Cancel all work, and leave the cluster."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._executor.shutdown(wait=False)
         self._client.close()
 
 

@@ -37,7 +37,7 @@ PUBLISH_EXAMPLES: Final = """Examples:
   kamon census publish positions positions.parquet --sample 20000
 """
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, epilog=EXAMPLES)
 
 _MOST_SEEDS: Final = 10_000_000
 _MOST_POSITIONS: Final = 1_000_000_000
