@@ -1,9 +1,6 @@
-"""What the tests of both kinds of clusters share: boards that take some seconds, and patience."""
+"""What the tests of both kinds of clusters share: boards that take some seconds."""
 
-import socket
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -13,25 +10,9 @@ from kamon.census.solve import BoardJob
 from kamon.census.workers import Workers
 from kamon.engine.limits import MIB, Limits
 
-PATIENCE: Final = 180
 SHORT: Final = Limits(nodes=1000, memory=MIB)
 # Long enough that a worker can be killed in the midst of it.
 LONG: Final = Limits(seconds=8, memory=16 * MIB)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for something to come true."""
-    over = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < over
-        time.sleep(0.1)
-
-
-def free_port() -> int:
-    """Find a port that nobody uses."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 def solve_some(

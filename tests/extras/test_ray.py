@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -16,61 +15,26 @@ import pytest
 ray = pytest.importorskip("ray")
 pytest.importorskip("grpc")
 
-from extras.clusters import LONG, free_port, solve_some, until  # noqa: E402 - needs Ray
-from kamon.census.workers import Workers, open_workers  # noqa: E402
+from bench.census import connect  # noqa: E402 - needs Ray
+from bench.clusters import Cluster, ray_cluster, until  # noqa: E402
+from extras.clusters import LONG, solve_some  # noqa: E402
+from kamon.census.workers import Workers  # noqa: E402
 
 # Ray complains about itself: about sockets and processes that it leaves to others.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-RAY = [sys.executable, "-m", "ray.scripts.scripts"]
-
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """A cluster of two cores."""
-    client_port, head_port = free_port(), free_port()
-    options = {
-        "--port": head_port,
-        "--ray-client-server-port": client_port,
-        "--num-cpus": 2,
-        "--node-ip-address": "127.0.0.1",
-        "--include-dashboard": "false",
-        "--object-store-memory": 80_000_000,
-    }
-    command = [*RAY, "start", "--head", "--block", *(f"{key}={of}" for key, of in options.items())]
-    environment = os.environ | {"RAY_USAGE_STATS_ENABLED": "0"}
-    head = subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        start_new_session=True,
-    )
-    try:
-        yield f"ray://127.0.0.1:{client_port}"
-    finally:
-        head.terminate()
-        try:
-            head.wait(60)
-        except subprocess.TimeoutExpired:
-            os.killpg(head.pid, signal.SIGKILL)
-            head.wait()
+def cluster() -> Iterator[Cluster]:
+    with ray_cluster(2) as found:
+        yield found
 
 
 @pytest.fixture
-def workers(address: str) -> Iterator[Workers]:
-    found: list[Workers] = []
-
-    def connect() -> bool:
-        try:
-            found.append(open_workers(address, 1))
-        except ValueError:
-            return False
-        return True
-
-    until(connect)
-    yield found[0]
-    found[0].close()
+def workers(cluster: Cluster) -> Iterator[Workers]:
+    found = connect(cluster, 2)
+    yield found
+    found.close()
 
 
 def test_boards_are_solved_by_the_cluster(workers: Workers, tmp_path: Path) -> None:

@@ -57,7 +57,9 @@ def proof_sizes(rows: Sequence[Row]) -> str:
     counts = Counter(steps)
     span = range(min(steps, default=0), max(steps, default=0) + 1)
     bars = [(f"{2**step:,.0f} M", counts[step]) for step in span]
-    return _bars(f"Nodes of the proof, from … on, {len(steps)} boards", bars, "boards")
+    return _bars(
+        f"Nodes of the proof (bars begin at their labels), {len(steps)} boards", bars, "boards"
+    )
 
 
 def _step(nodes: int) -> int:
@@ -95,7 +97,7 @@ def fair_boards(rows: Sequence[Row]) -> str:
     found = [value for value in map(fairness, rows) if value is not None]
     counts = Counter(min(9, int(value * 10)) for value in found)
     bars = [(f"{step / 10:.1f}", counts[step]) for step in range(10)]
-    return _bars(f"Fairness, from … on, {len(found)} boards", bars, "boards")
+    return _bars(f"Fairness (bars begin at their labels), {len(found)} boards", bars, "boards")
 
 
 # --- Drawing ---
