@@ -91,4 +91,4 @@ def test_what_cannot_be_written_leaves_the_old_file(
 def test_what_a_killed_run_left_half_written_is_removed(tmp_path: Path) -> None:
     (tmp_path / ".part-abc").write_text("half")
     Parts(tmp_path, POSITIONS).create()
-    assert not list(tmp_path.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == [".reserve"]

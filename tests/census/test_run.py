@@ -135,6 +135,20 @@ def test_a_full_disk_ends_the_run_with_a_word(
     assert parts.numbers() == {0}
 
 
+def test_a_full_disk_still_has_room_for_what_is_finished(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_until_freed(_: int) -> None:
+        if (parts.folder / ".reserve").exists():
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    parts.create()
+    monkeypatch.setattr("kamon.census.rows.os.fsync", full_until_freed)
+    with pytest.raises(KamonError, match=r"No space left on device\. What is finished is kept"):
+        run_jobs([Quick(1)], Threads(), parts, Progress(1))
+    assert parts.numbers() == {1}
+
+
 def test_a_job_that_fails_by_itself_says_why(parts: Parts) -> None:
     class Failing(Quick):
         def run(self) -> list[Row]:

@@ -21,6 +21,7 @@ Row = dict[str, Any]
 
 _NAME: Final = b"kamon.table"
 _VERSION: Final = b"kamon.version"
+_RESERVE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,16 @@ class Parts:
         self.folder.mkdir(parents=True, exist_ok=True)
         for scratch in self.folder.glob(".part-*"):
             scratch.unlink(missing_ok=True)
+        self._reserve.write_bytes(bytes(_RESERVE_BYTES))
+
+    @property
+    def _reserve(self) -> Path:
+        """A file that only takes up space, so that a full disk has room for what is at hand."""
+        return self.folder / ".reserve"
+
+    def free_reserve(self) -> None:
+        """Make room for what is finished when the disk turns out to be full."""
+        self._reserve.unlink(missing_ok=True)
 
     def path(self, number: int) -> Path:
         """Name the file of a piece of work."""

@@ -124,9 +124,15 @@ def _keep(parts: Parts, job: Job, rows: list[Row]) -> None:
     try:
         parts.write(job.number, rows)
     except OSError as error:
+        parts.free_reserve()
+        kept = "What is finished is kept"
+        try:
+            parts.write(job.number, rows)
+        except OSError:
+            kept = "What was finished before is kept"
         raise KamonError(
-            f"cannot write to {parts.folder}: {error.strerror or error}. What was finished before "
-            "is kept; the same command goes on."
+            f"cannot write to {parts.folder}: {error.strerror or error}. {kept}; the same command "
+            "goes on."
         ) from None
 
 
