@@ -140,27 +140,27 @@ def solved(seed: int, value: str, winning: list[str], **more: object) -> Row:
 
 
 BOARD_ROWS = [
-    solved(0, "win", ["b1"]),
-    solved(1, "win", ["a2"], complete=True),
-    solved(2, "draw", []),
-    solved(3, "loss", []) | {"value": None},
+    solved(1, "win", ["b1"]),
+    solved(2, "win", ["a2"], complete=True),
+    solved(3, "draw", []),
+    solved(4, "loss", []) | {"value": None},
 ]
 
 
 def test_the_facts_count_what_the_rows_say() -> None:
     text = facts(BOARD_ROWS)
-    assert "Of 4 boards that were tried, 3 are solved." in text
+    assert "Of the boards of seeds 1 to 4, 3 are solved. The proofs of the other 1 take" in text
     assert "| Black wins | 2 | 67% |" in text
     assert "| a draw | 1 | 33% |" in text
     assert "Of 2 boards it is known of every first move whether it wins. Black wins 1" in text
     assert "1 of 3 first moves win (33%)" in text
     assert "that looks best to random games wins on 1 of 1 boards" in text
     assert "The 2 lines from won boards end by: loop 2. They last 20 to 20 plies" in text
-    assert "| 2 | 1.00 | draw | none |" in text
+    assert "| 3 | 1.00 | draw | none |" in text
 
 
 def test_there_are_facts_and_plots_of_nothing() -> None:
-    assert "Of 0 boards" in facts([])
+    assert "seeds 1 to 0, 0 are solved." in facts([])
     assert all(ET.fromstring(picture) is not None for picture in plots([]).values())  # noqa: S314 - our own
 
 

@@ -114,7 +114,7 @@ def _values(rows: Sequence[Row], solved: Sequence[Row]) -> str:
     lines = [
         "### Who wins",
         "",
-        f"Of {len(rows)} boards that were tried, {len(solved)} are solved.",
+        _how_many(rows, solved),
         "",
         "| with best play | boards | share | 95 % interval |",
         "|---|---:|---:|---:|",
@@ -124,6 +124,19 @@ def _values(rows: Sequence[Row], solved: Sequence[Row]) -> str:
         share = counts[value] / max(1, len(solved))
         lines.append(f"| {words} | {counts[value]} | {share:.0%} | {low:.0%} to {high:.0%} |")
     return "\n".join(lines)
+
+
+def _how_many(rows: Sequence[Row], solved: Sequence[Row]) -> str:
+    """Say how many boards are solved of those that were begun: those that take long are missing."""
+    last = max((row["seed"] for row in rows), default=0)
+    text = f"Of the boards of seeds 1 to {last}, {len(solved)} are solved."
+    left = last - len(solved)
+    if left <= 0:
+        return text
+    return (
+        f"{text} The proofs of the other {left} take longer and are not finished. Drawn boards "
+        "take longest, so the share of draws is probably higher than this table says."
+    )
 
 
 def _first_moves(complete: Sequence[Row]) -> str:

@@ -72,7 +72,7 @@ def boards(  # noqa: PLR0913 - each is an option that people type
     again: Annotated[
         bool, typer.Option("--again", help="Try again what a limit ended in an earlier run.")
     ] = False,
-    time: Annotated[float | None, typer.Option(help="Seconds for each board.")] = None,
+    time: Annotated[float | None, typer.Option(help="Seconds on the clock for each board.")] = None,
     nodes: Annotated[int | None, typer.Option(help="Nodes for each board.")] = None,
     memory: Annotated[int, typer.Option(min=1, help="MiB for the solver of each worker.")] = 1024,
     workers: WorkersOption = None,
