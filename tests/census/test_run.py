@@ -21,7 +21,9 @@ from kamon.census.solve import BoardJob
 from kamon.census.workers import (
     Job,
     LocalWorkers,
+    Result,
     WorkerVersionError,
+    attempt,
     do_job,
     open_workers,
 )
@@ -59,15 +61,15 @@ class Threads:
     def count(self) -> int:
         return 2
 
-    def submit(self, job: Job) -> "Future[list[Row]]":
+    def submit(self, job: Job) -> "Future[Result]":
         self.begun.append(job.number)
         return self.pool.submit(self._do, job)
 
-    def _do(self, job: Job) -> list[Row]:
+    def _do(self, job: Job) -> Result:
         if self.losing.get(job.number, 0):
             self.losing[job.number] -= 1
             raise BrokenExecutor
-        return do_job(job, __version__)
+        return attempt(job, __version__)
 
     def is_loss(self, error: BaseException) -> bool:
         return isinstance(error, BrokenExecutor)

@@ -18,7 +18,7 @@ pytest.importorskip("grpc")
 from bench.census import connect  # noqa: E402 - needs Ray
 from bench.clusters import Cluster, ray_cluster, until  # noqa: E402
 from extras.clusters import LONG, solve_some  # noqa: E402
-from kamon.census.workers import Workers  # noqa: E402
+from kamon.census.workers import Workers, WorkerVersionError  # noqa: E402
 
 # Ray complains about itself: about sockets and processes that it leaves to others.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -46,7 +46,7 @@ def solving() -> list[int]:
     """Find the processes of Ray that solve a board now, by the names that Ray gives them."""
     pgrep = shutil.which("pgrep")
     assert pgrep
-    command = [pgrep, "-f", "^ray::do_job"]
+    command = [pgrep, "-f", "^ray::attempt"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     return [int(pid) for pid in found.stdout.split()]
 
@@ -65,3 +65,13 @@ def test_a_killed_worker_loses_only_the_board_it_was_at(workers: Workers, tmp_pa
     assert solve_some(workers, tmp_path, range(4), LONG) == Counter(range(4))
     killer.join()
     assert killed
+
+
+def test_a_worker_of_another_version_is_refused(
+    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kamon.census.workers.__version__", "0.0.1")
+    with pytest.raises(
+        WorkerVersionError, match=r"has kamon .*, and this program is kamon 0\.0\.1"
+    ):
+        solve_some(workers, tmp_path, range(2))

@@ -12,7 +12,7 @@ from typing import Final
 from kamon.census.canonical import canonical_layout
 from kamon.census.rows import Parts, Row
 from kamon.census.solve import BoardJob
-from kamon.census.workers import Job, Workers
+from kamon.census.workers import Job, Result, Workers
 from kamon.engine.limits import Limits
 from kamon.errors import KamonError
 from kamon.layout import Layout
@@ -74,7 +74,7 @@ def run_jobs(
     waiting = iter(jobs)
     again: list[Job] = []
     attempts: dict[int, int] = {}
-    running: dict[Future[list[Row]], Job] = {}
+    running: dict[Future[Result], Job] = {}
     while not stopped():
         while len(running) < workers.count():
             job = again.pop() if again else next(waiting, None)
@@ -102,14 +102,17 @@ def run_jobs(
         tell(progress, None)
 
 
-def _result(future: "Future[list[Row]]", workers: Workers) -> list[Row] | None:
+def _result(future: "Future[Result]", workers: Workers) -> list[Row] | None:
     """Return the rows of a finished job; None where its worker was lost."""
     try:
-        return future.result()
+        result = future.result()
     except Exception as error:
         if workers.is_loss(error):
             return None
         raise
+    if isinstance(result, KamonError):
+        raise result
+    return result
 
 
 def _check_attempts(job: Job, attempts: int) -> None:

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future
+from importlib import import_module
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -24,6 +25,11 @@ from kamon.errors import FormatError, KamonError
 _CONNECT_SECONDS: Final = 5.0
 _WATCH_SECONDS: Final = 1.0
 _DASK, _RAY = "dask", "ray"
+
+
+# What a worker sends back. An error of ours is sent as it is, because what is raised in a cluster
+# arrives wrapped, with the trace of the worker as its text.
+Result = list[Row] | KamonError
 
 
 class Job(Protocol):
@@ -43,7 +49,7 @@ class Workers(Protocol):
     def count(self) -> int:
         """Tell how many jobs can be done at the same time."""
 
-    def submit(self, job: Job) -> "Future[list[Row]]":
+    def submit(self, job: Job) -> "Future[Result]":
         """Begin a job."""
 
     def is_loss(self, error: BaseException) -> bool:
@@ -67,6 +73,14 @@ def do_job(job: Job, version: str) -> list[Row]:
     return job.run()
 
 
+def attempt(job: Job, version: str) -> Result:
+    """Do a job in a worker, and send back our own errors in place of the rows."""
+    try:
+        return do_job(job, version)
+    except KamonError as error:
+        return error
+
+
 def open_workers(cluster: str | None, count: int) -> Workers:
     """Find the workers: those of a cluster, or so many processes of this machine."""
     if cluster is None:
@@ -79,16 +93,14 @@ def open_workers(cluster: str | None, count: int) -> Workers:
 def _parse_cluster(cluster: str) -> tuple[str, tuple[str, int]]:
     try:
         parts = urlsplit(cluster)
-        address = parts.hostname, parts.port
+        scheme, host, port = parts.scheme, parts.hostname, parts.port
     except ValueError:
-        address = None, None
-        parts = urlsplit("")
-    host, port = address
-    if parts.scheme not in {_DASK, _RAY} or not host or port is None:
+        scheme, host, port = "", None, None
+    if scheme not in {_DASK, _RAY} or not host or port is None:
         raise FormatError(
             f"{cluster!r} is no cluster: expected dask://HOST:PORT or ray://HOST:PORT"
         )
-    return parts.scheme, (host, port)
+    return scheme, (host, port)
 
 
 def _knock(cluster: str, address: tuple[str, int]) -> None:
@@ -115,10 +127,10 @@ class LocalWorkers:
         """Tell how many processes there are."""
         return self._count
 
-    def submit(self, job: Job) -> "Future[list[Row]]":
+    def submit(self, job: Job) -> "Future[Result]":
         """Begin a job in a process that has nothing to do."""
         pool = self._idle.pop() if self._idle else self._new_pool()
-        future: Future[list[Row]] = pool.submit(do_job, job, __version__)
+        future: Future[Result] = pool.submit(attempt, job, __version__)
         future.add_done_callback(lambda done: self._release(pool, done))
         return future
 
@@ -129,7 +141,7 @@ class LocalWorkers:
         self._all.append(pool)
         return pool
 
-    def _release(self, pool: ProcessPoolExecutor, done: "Future[list[Row]]") -> None:
+    def _release(self, pool: ProcessPoolExecutor, done: "Future[Result]") -> None:
         if done.cancelled() or isinstance(done.exception(), BrokenExecutor):
             self._all.remove(pool)
         else:
@@ -183,9 +195,9 @@ class DaskWorkers:
         """Tell how many threads the cluster has now."""
         return sum(self._client.nthreads().values())
 
-    def submit(self, job: Job) -> "Future[list[Row]]":
+    def submit(self, job: Job) -> "Future[Result]":
         """Begin a job."""
-        future: Future[list[Row]] = self._executor.submit(do_job, job, __version__)
+        future: Future[Result] = self._executor.submit(attempt, job, __version__)
         return future
 
     def is_loss(self, error: BaseException) -> bool:
@@ -208,16 +220,16 @@ class RayWorkers:
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise KamonError(f"there is no Ray cluster at {cluster}: {error}") from None
         self._submit: Callable[..., Any] = self._ray.remote(num_cpus=1, max_retries=2)(
-            do_job
+            attempt
         ).remote
 
     def count(self) -> int:
         """Tell how many cores the cluster has now."""
         return int(self._ray.cluster_resources().get("CPU", 0))
 
-    def submit(self, job: Job) -> "Future[list[Row]]":
+    def submit(self, job: Job) -> "Future[Result]":
         """Begin a job."""
-        future: Future[list[Row]] = self._submit(job, __version__).future()
+        future: Future[Result] = self._submit(job, __version__).future()
         return future
 
     def is_loss(self, error: BaseException) -> bool:
@@ -232,8 +244,6 @@ class RayWorkers:
 
 
 def _imported(extra: str, module: str) -> Any:  # noqa: ANN401 - a module that may not be there
-    from importlib import import_module  # noqa: PLC0415
-
     try:
         return import_module(module)
     except ImportError:
