@@ -55,7 +55,8 @@ def boards_per_hour(start: Start, workers: int, boards: int, limits: Limits) -> 
         hired = connect(cluster, workers)
         try:
             parts = Parts(Path(folder), BOARDS)
-            first = [BoardJob(seed, Limits(nodes=1000, memory=MIB)) for seed in range(workers)]
+            # So long that no worker does the first board of another.
+            first = [BoardJob(seed, Limits(seconds=10, memory=MIB)) for seed in range(workers)]
             run_jobs(first, hired, parts, Progress(workers))
             started = time.perf_counter()
             jobs = [BoardJob(seed, limits) for seed in range(workers, workers + boards)]
