@@ -16,7 +16,7 @@ BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome check
 # Where `make cluster` finds PostgreSQL; its own by default.
 DATABASE ?=
 
-.PHONY: play cluster test soak e2e lint types check page format bench page-types words lock clean
+.PHONY: play cluster test test-extras soak e2e lint types check page format bench page-types words lock clean
 
 play: $(PLAYABLE)
 	@$(BIN)/kamon serve --open
@@ -41,7 +41,12 @@ types: $(READY) node_modules/.ready
 # The engine is compiled once, before the tests share the cores and run into it all at the same time.
 check: $(READY)
 	@$(BIN)/python -c "from kamon.engine.solver import warm_up; warm_up()"
-	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-fail-under=97 tests $(SERVER_TESTS)
+	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-fail-under=97 --ignore=tests/extras tests $(SERVER_TESTS)
+
+# What needs large packages that nothing else needs; a test is skipped where its package is missing.
+test-extras: $(READY)
+	$(INSTALL) --require-hashes --requirement requirements/extras.txt
+	$(BIN)/pytest -rs tests/extras
 
 # Those modules of the page that need no browser.
 page: $(READY)

@@ -65,6 +65,15 @@ ORDER = [
     "engine.training.samples",
     "engine.training.network",
     "engine.training",
+    "census.canonical",
+    "census.rows",
+    "census.solve",
+    "census.positions",
+    "census.workers",
+    "census.run",
+    "census.publish",
+    "census.report",
+    "census.plots",
     "i18n",
     "web.settings",
     "web.errors",
@@ -136,7 +145,7 @@ ORDER = [
 # Notebooks show a position by asking the value itself, so it must reach for its picture.
 EXCEPTIONS = {("position", "render.svg")}
 GAME_MODULES = ORDER[: ORDER.index("engine.strengths")]
-PACKAGES = {"", "render", "engine", "web"} | {
+PACKAGES = {"", "render", "engine", "census", "web"} | {
     f"web.{part}"
     for part in ("cluster", "games", "engine", "studies", "pictures", "learn", "pages")
 }

@@ -49,6 +49,7 @@ LOCKS: Final = (
     Lock("build", project=False, groups=("build",)),
     Lock("postgres", project=True, groups=(), extras=("postgres",)),
     Lock("bench", project=False, groups=("bench",)),
+    Lock("extras", project=False, groups=("extras",)),
     Lock("lock", project=False, groups=("lock",)),
 )
 

@@ -10,6 +10,7 @@ from kamon import __version__
 from kamon.cli import (
     admin,
     analyse,
+    census,
     convert,
     copy,
     match,
@@ -40,6 +41,7 @@ for command in (play, serve, copy, new, show, status, solve, analyse, match, ugi
     settings = {"ignore_unknown_options": command is show}
     app.command(name, epilog=command.EXAMPLES, context_settings=settings)(command.run)
 app.add_typer(admin.app, name="admin")
+app.add_typer(census.app, name="census")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so

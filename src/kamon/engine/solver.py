@@ -74,9 +74,13 @@ class Solver:
         if known is not None:
             budget.nodes += 1
             return known
-        return value_by_questions(position, lambda draw_to: self._ask(position, draw_to, budget))
+        return value_by_questions(position, lambda draw_to: self.ask(position, draw_to, budget))
 
-    def _ask(self, position: Position, draw_to: int, budget: Budget) -> Answer | None:
+    def ask(self, position: Position, draw_to: int, budget: Budget) -> Answer | None:
+        """Tell who wins if a draw counts for 1, White, or for 0, Black; None if a limit ended it.
+
+        Trusts that the position is one that takes a search.
+        """
         tree = self.trees[draw_to]
         known = tree.known(position)
         if known is not None:

@@ -155,6 +155,11 @@ class TopTree:
             return None
         return Answer(winner_of(position, won=node.value == WIN), node.taint)
 
+    def work(self, position: Position) -> int:
+        """Count the nodes that leaves at and below a position have taken."""
+        node = self.nodes.get(_key(position))
+        return 0 if node is None else _spent(node)
+
     def standing(self, position: Position) -> Standing | None:
         """Tell how the proof of a position stands; None where it has not begun."""
         with self._lock:
@@ -309,6 +314,10 @@ def _expected_work(node: Node) -> tuple[float, float]:
     base = _WORK_AT_8 * _WORK_PER_PLY ** (8 - node.position.ply)
     won, lost = node.chance, 1.0 - node.chance
     return base * (0.3 + 1.2 * lost), 1.5 * base * (0.3 + 1.2 * won)
+
+
+def _spent(node: Node) -> int:
+    return node.spent + sum(map(_spent, node.moves.values()))
 
 
 def _key(position: Position) -> Key:

@@ -22,7 +22,7 @@ import numpy as np
 
 from kamon import geometry
 from kamon.engine.kernel.compile import ONE, ZERO, Boards, Ints, compiled, intrinsic, types, u64
-from kamon.geometry import CELLS, COORDINATES, Edge, cells
+from kamon.geometry import CELLS, COORDINATES, Edge, cells, mask_of
 from kamon.layout import Layout
 from kamon.position import Position
 
@@ -34,14 +34,21 @@ NO_BIT: Final = 63
 DEPTH: Final = 40
 
 
+# Each row as a mask, and how far it moves from a mask to a board.
+_ROW_SHIFTS: Final = tuple(
+    (mask_of(cell for cell in CELLS if BITS[cell] - cell == shift), shift)
+    for shift in sorted({BITS[cell] - cell for cell in CELLS})
+)
+
+
 def widen(mask: int) -> np.uint64:
     """Turn a mask of 37 bits into a board."""
-    return u64(sum(1 << BITS[cell] for cell in cells(mask)))
+    return u64(sum((mask & row) << shift for row, shift in _ROW_SHIFTS))
 
 
 def narrow(board: int | np.uint64) -> int:
     """Turn a board into a mask of 37 bits."""
-    return sum(1 << CELL_OF[bit] for bit in cells(int(board)))
+    return sum(int(board) >> shift & row for row, shift in _ROW_SHIFTS)
 
 
 def match_table(layout: Layout) -> Boards:

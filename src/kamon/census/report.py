@@ -1,0 +1,255 @@
+"""What the boards of a census say: facts in words, and the numbers behind the plots."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from kamon.census.rows import Row
+from kamon.geometry import COORDINATES, NEIGHBOURS
+from kamon.layout import Layout
+from kamon.notation import parse_layout
+
+_CENTRE: Final = 3
+# A normal deviate for an interval of 95 %.
+_DEVIATE: Final = 1.96
+_FAIREST: Final = 10
+
+
+def fairness(row: Row) -> float | None:
+    """Return how likely Black misses the win with the first move; None if not all is proven.
+
+    Black is taken to choose each first move in proportion to how good it looks, which is the
+    estimate by random games. So a board is fairer the fewer first moves win and the less they
+    look like it, and 1 if Black cannot win at all.
+    """
+    if not row["complete"]:
+        return None
+    looks = _looks(row)
+    return 1.0 - sum(looks[name] for name in row["winning"]) / sum(looks.values())
+
+
+def _looks(row: Row) -> dict[str, float]:
+    """Return for each first move how good it looks to random games."""
+    return dict(zip(row["first_moves"], row["estimates"], strict=True))
+
+
+def interval(hits: int, total: int) -> tuple[float, float]:
+    """Return the Wilson interval of a share, for a confidence of 95 %."""
+    if not total:
+        return 0.0, 1.0
+    share, spread = hits / total, _DEVIATE**2 / total
+    centre = (share + spread / 2) / (1 + spread)
+    half = _DEVIATE / (1 + spread) * math.sqrt(share * (1 - share) / total + spread / 4 / total)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def correlation(xs: Sequence[float], ys: Sequence[float]) -> float:
+    """Return Spearman's rank correlation; 0 where one of them does not vary."""
+    one, other = _deviations(_ranks(xs)), _deviations(_ranks(ys))
+    spread = math.sqrt(sum(x * x for x in one) * sum(y * y for y in other))
+    return sum(x * y for x, y in zip(one, other, strict=True)) / spread if spread else 0.0
+
+
+def _deviations(numbers: Sequence[float]) -> list[float]:
+    mean = sum(numbers) / len(numbers)
+    return [number - mean for number in numbers]
+
+
+def _ranks(numbers: Sequence[float]) -> list[float]:
+    """Rank numbers; equal ones share the mean of their ranks."""
+    ordered = sorted(numbers)
+    first = {number: ordered.index(number) for number in set(numbers)}
+    counts = Counter(numbers)
+    return [first[number] + (counts[number] - 1) / 2 for number in numbers]
+
+
+# --- What may make a board hard ---
+
+
+def matching_neighbours(layout: Layout) -> int:
+    """Count the pairs of neighbouring cells whose tokens match."""
+    pairs = sum((layout.matching[cell] & NEIGHBOURS[cell]).bit_count() for cell in range(37))
+    return pairs // 2
+
+
+def neutral_distance(layout: Layout) -> int:
+    """Count the steps from the neutral cell to the centre of the board."""
+    letter, row = COORDINATES[layout.neutral]
+    right, down = letter - _CENTRE, row - _CENTRE
+    return max(abs(right), abs(down), abs(right - down))
+
+
+FEATURES: Final[dict[str, Callable[[Row], float]]] = {
+    "how good the best first move looks": lambda row: max(row["estimates"]),
+    "how good the first moves look, on average": lambda row: (
+        sum(row["estimates"]) / len(row["estimates"])
+    ),
+    "how much the first moves look alike (best minus worst)": lambda row: (
+        max(row["estimates"]) - min(row["estimates"])
+    ),
+    "pairs of neighbouring cells whose tokens match": lambda row: matching_neighbours(
+        parse_layout(row["layout"])
+    ),
+    "steps from the neutral cell to the centre": lambda row: neutral_distance(
+        parse_layout(row["layout"])
+    ),
+    "first moves": lambda row: len(row["first_moves"]),
+}
+
+
+# --- Facts ---
+
+
+def facts(rows: Sequence[Row]) -> str:
+    """Say in Markdown what the boards show."""
+    solved = [row for row in rows if row["value"] is not None]
+    complete = [row for row in rows if row["complete"]]
+    parts = [_values(rows, solved), _first_moves(complete), _proofs(solved), _lines(solved)]
+    return "\n\n".join([*parts, _hardness(solved), _fair_boards(complete)]) + "\n"
+
+
+def _values(rows: Sequence[Row], solved: Sequence[Row]) -> str:
+    counts = Counter(row["value"] for row in solved)
+    lines = [
+        "### Who wins",
+        "",
+        _how_many(rows, solved),
+        "",
+        "| with best play | boards | share | 95 % interval |",
+        "|---|---:|---:|---:|",
+    ]
+    for value, words in (("win", "Black wins"), ("draw", "a draw"), ("loss", "White wins")):
+        low, high = interval(counts[value], len(solved))
+        share = counts[value] / max(1, len(solved))
+        lines.append(f"| {words} | {counts[value]} | {share:.0%} | {low:.0%} to {high:.0%} |")
+    return "\n".join(lines)
+
+
+def _how_many(rows: Sequence[Row], solved: Sequence[Row]) -> str:
+    """Say how many boards are solved of those that were begun: those that take long are missing."""
+    last = max((row["seed"] for row in rows), default=0)
+    text = f"Of the boards of seeds 1 to {last}, {len(solved)} are solved."
+    left = last - len(solved)
+    if left <= 0:
+        return text
+    return (
+        f"{text} The proofs of the other {left} take longer and are not finished. Drawn boards "
+        "take longest, so the share of draws is probably higher than this table says."
+    )
+
+
+def _first_moves(complete: Sequence[Row]) -> str:
+    won = [row for row in complete if row["value"] == "win"]
+    winning = sum(len(row["winning"]) for row in won)
+    moves = sum(len(row["first_moves"]) for row in won)
+    best = sum(_best_looking(row) in row["winning"] for row in won)
+    lines = [
+        "### By how many first moves",
+        "",
+        (
+            f"Of {len(complete)} boards it is known of every first move whether it wins. "
+            f"Black wins {len(won)} of them."
+        ),
+    ]
+    if won:
+        lines[-1] += (
+            f" On those, {winning} of {moves} first moves win ({winning / moves:.0%}), and the one "
+            f"that looks best to random games wins on {best} of {len(won)} boards."
+        )
+    return "\n".join(lines)
+
+
+def _best_looking(row: Row) -> str:
+    looks = _looks(row)
+    return max(looks, key=lambda name: looks[name])
+
+
+def _proofs(solved: Sequence[Row]) -> str:
+    lines = [
+        "### How long proofs are",
+        "",
+        "| | boards | median nodes | least | most | median CPU time |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for words, some in (
+        ("won by Black, winner only", [row for row in solved if _is_winner_only(row)]),
+        (
+            "won by Black, every first move",
+            [row for row in solved if row["value"] == "win" and row["complete"]],
+        ),
+        ("drawn", [row for row in solved if row["value"] == "draw"]),
+    ):
+        if some:
+            nodes = sorted(row["nodes"] for row in some)
+            seconds = sorted(row["cpu_seconds"] for row in some)
+            lines.append(
+                f"| {words} | {len(some)} | {_millions(_median(nodes))} | {_millions(nodes[0])} | "
+                f"{_millions(nodes[-1])} | {_median(seconds):,.0f} s |"
+            )
+    return "\n".join(lines)
+
+
+def _is_winner_only(row: Row) -> bool:
+    return row["value"] == "win" and not row["complete"]
+
+
+def _millions(nodes: float) -> str:
+    return f"{nodes / 1e6:,.0f} M"
+
+
+def _median(ordered: Sequence[float]) -> float:
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def _lines(solved: Sequence[Row]) -> str:
+    lines = [row for row in solved if row["line"]]
+    endings = Counter(row["ending"] for row in lines)
+    told = ", ".join(f"{name} {count}" for name, count in endings.most_common())
+    lengths = sorted(len(row["line"]) for row in lines) or [0]
+    return "\n".join(
+        [
+            "### What ends the line",
+            "",
+            (
+                f"The {len(lines)} lines from won boards end by: {told or 'nothing'}. They last "
+                f"{lengths[0]} to {lengths[-1]} plies, {_median(lengths):.0f} in the median."
+            ),
+        ]
+    )
+
+
+def _hardness(solved: Sequence[Row]) -> str:
+    # Boards with every first move took more work, for another reason than being hard.
+    some = [row for row in solved if _is_winner_only(row) or row["value"] == "draw"]
+    lines = [
+        "### What makes a board hard",
+        "",
+        (
+            "Spearman's rank correlation with the nodes of the proof of the value, over "
+            f"{len(some)} boards:"
+        ),
+        "",
+        "| of the board | correlation |",
+        "|---|---:|",
+    ]
+    nodes = [row["nodes"] for row in some]
+    for name, feature in FEATURES.items():
+        found = correlation([feature(row) for row in some], nodes) if some else 0.0
+        lines.append(f"| {name} | {found:+.2f} |")
+    return "\n".join(lines)
+
+
+def _fair_boards(complete: Sequence[Row]) -> str:
+    ranked = sorted(complete, key=lambda row: (-(fairness(row) or 0.0), row["seed"]))
+    lines = [
+        "### Fair boards",
+        "",
+        "| seed | fairness | value | first moves that win |",
+        "|---:|---:|---|---|",
+    ]
+    for row in ranked[:_FAIREST]:
+        wins = " ".join(row["winning"]) or "none"
+        lines.append(f"| {row['seed']} | {fairness(row):.2f} | {row['value']} | {wins} |")
+    return "\n".join(lines)

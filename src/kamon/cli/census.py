@@ -1,0 +1,286 @@
+"""``kamon census``: boards and positions solved in bulk."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from kamon.cli.engine import INTERRUPTED, is_terminal, prepare, stopped_by_hand
+from kamon.errors import FormatError, KamonError
+from kamon.layout import SEED_LIMIT
+
+if TYPE_CHECKING:
+    # At run time these load slowly, and come with an extra.
+    from kamon.census.rows import Parts, Row
+    from kamon.census.run import Progress
+    from kamon.census.workers import Job
+
+EXAMPLES: Final = """Examples:
+
+\b
+  kamon census boards census --seeds 1-300 --workers 2 --memory 2048
+  kamon census boards census --seeds 1-20 --every-move
+  kamon census boards census --seeds 1-9999 --cluster dask://10.0.0.1:8786
+"""
+POSITION_EXAMPLES: Final = """Example:
+
+\b
+  kamon census positions positions --count 1000000 --workers 2
+"""
+PUBLISH_EXAMPLES: Final = """Examples:
+
+\b
+  kamon census publish census boards.parquet
+  kamon census publish positions positions.parquet --sample 20000
+"""
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, epilog=EXAMPLES)
+
+_MOST_SEEDS: Final = 10_000_000
+_MOST_POSITIONS: Final = 1_000_000_000
+_MINUTE: Final = 60
+_HOUR: Final = 3600
+
+FolderArgument = Annotated[
+    Path, typer.Argument(help="The folder of the run; made if it is not there.", file_okay=False)
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(min=1, max=1024, help="Processes on this machine; one a core if not given."),
+]
+ClusterOption = Annotated[
+    str | None, typer.Option(help="dask://HOST:PORT or ray://HOST:PORT, in place of processes.")
+]
+
+
+@app.callback()
+def _census() -> None:
+    """Solve boards and positions in bulk, and keep the results as tables in Parquet."""
+
+
+@app.command(epilog=EXAMPLES)
+def boards(  # noqa: PLR0913 - each is an option that people type
+    folder: FolderArgument,
+    *,
+    seeds: Annotated[str, typer.Option(help="Which boards: 1-300, or 7, or 1-10,20.")],
+    every_move: Annotated[
+        bool, typer.Option("--every-move", help="Also prove of each first move whether it wins.")
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Try again what a limit ended in an earlier run.")
+    ] = False,
+    time: Annotated[float | None, typer.Option(help="Seconds on the clock for each board.")] = None,
+    nodes: Annotated[int | None, typer.Option(help="Nodes for each board.")] = None,
+    memory: Annotated[int, typer.Option(min=1, help="MiB for the solver of each worker.")] = 1024,
+    workers: WorkersOption = None,
+    cluster: ClusterOption = None,
+) -> None:
+    """Solve boards by their seeds.
+
+    Each result is kept as soon as it is there. Run the same command again after Ctrl-C, a crash or
+    a power cut, and it goes on. Boards that a limit ended are kept too, without a value.
+    """
+    _check_packages()
+    from kamon.census.rows import BOARDS, Parts  # noqa: PLC0415 - loads slowly
+    from kamon.census.run import BoardPlan, board_jobs  # noqa: PLC0415 - as above
+    from kamon.engine.limits import MIB, Limits  # noqa: PLC0415 - as above
+
+    try:
+        plan = BoardPlan(parse_seeds(seeds), Limits(time, nodes, memory * MIB), every_move, again)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    parts = Parts(folder, BOARDS)
+    with _opened(parts):
+        jobs = board_jobs(plan, parts.rows(), lambda line: typer.echo(line, err=True))
+        done = len(plan.seeds) - len(jobs)
+        typer.echo(f"{len(jobs)} boards to solve, {done} done before", err=True)
+        _run(jobs, parts, cluster, workers, _describe_board)
+
+
+@app.command(epilog=POSITION_EXAMPLES)
+def positions(
+    folder: FolderArgument,
+    *,
+    count: Annotated[int, typer.Option(min=1, max=_MOST_POSITIONS, help="How many to make.")],
+    workers: WorkersOption = None,
+    cluster: ClusterOption = None,
+) -> None:
+    """Make random positions at ply 12 to 24 with the exact value of every move.
+
+    They come in batches of 5,000, of which the last is whole too. The same batches are the same on
+    every machine, and a larger count later adds to them.
+    """
+    _check_packages()
+    from kamon.census.positions import BATCH, PositionsJob  # noqa: PLC0415 - loads slowly
+    from kamon.census.rows import POSITIONS, Parts  # noqa: PLC0415 - as above
+
+    parts = Parts(folder, POSITIONS)
+    with _opened(parts):
+        batches = -(-count // BATCH)
+        done = parts.numbers()
+        jobs = [PositionsJob(number) for number in range(1, batches + 1) if number not in done]
+        typer.echo(
+            f"{len(jobs)} batches of {BATCH:,} to make, {batches - len(jobs)} done before", err=True
+        )
+        _run(jobs, parts, cluster, workers, lambda row: f"a batch from {row['layout']} on")
+
+
+@app.command(epilog=PUBLISH_EXAMPLES)
+def publish(
+    folder: Annotated[Path, typer.Argument(help="The folder of a run.", file_okay=False)],
+    file: Annotated[Path, typer.Argument(help="The file to write.", dir_okay=False)],
+    *,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="So many positions, of each ply as many; all if not given."),
+    ] = None,
+) -> None:
+    """Join the results of a run in one file.
+
+    The file's folder also gets the checksums of all tables in it, as SHA256SUMS.
+    """
+    _check_packages()
+    from kamon.census import publish as publishing  # noqa: PLC0415 - loads slowly
+    from kamon.census.rows import BOARDS, POSITIONS, Parts  # noqa: PLC0415 - as above
+
+    kind = publishing.kind_of(folder, BOARDS, POSITIONS)
+    if kind is BOARDS and sample is not None:
+        raise typer.BadParameter("--sample is for positions; boards are published all")
+    parts = Parts(folder, kind)
+    try:
+        if kind is BOARDS:
+            count = publishing.join_boards(parts, file)
+        else:
+            count = publishing.join_positions(parts, file, sample)
+        publishing.write_sums(file.parent)
+    except OSError as error:
+        raise typer.BadParameter(f"cannot write {file}: {error.strerror or error}") from None
+    typer.echo(f"{file}: {count:,} {kind.name}")
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Read seeds such as ``1-10,20``; each comes once."""
+    seeds: dict[int, None] = {}
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        try:
+            low, high = int(first), int(last if dash else first)
+        except ValueError:
+            raise FormatError(f"{part!r} are no seeds: expected 1-300, or 7, or 1-10,20") from None
+        if not 0 <= low <= high < SEED_LIMIT or high - low >= _MOST_SEEDS:
+            raise FormatError(
+                f"{part!r} are no seeds: expected up to {_MOST_SEEDS:,} numbers from 0 to "
+                f"{SEED_LIMIT - 1}, the lower one first"
+            )
+        seeds |= dict.fromkeys(range(low, high + 1))
+    return tuple(seeds)
+
+
+# --- What the commands share ---
+
+
+def _check_packages() -> None:
+    try:
+        import joblib  # noqa: F401, PLC0415
+        import pyarrow  # noqa: ICN001, F401, PLC0415
+    except ImportError as error:
+        raise KamonError(
+            f"the census needs {error.name}, which is not installed: pip install 'kamon[census]'"
+        ) from None
+
+
+@contextlib.contextmanager
+def _opened(parts: "Parts") -> Iterator[None]:
+    from kamon.census.run import locked  # noqa: PLC0415 - loads slowly
+
+    try:
+        parts.create()
+    except OSError as error:
+        raise typer.BadParameter(f"cannot use {parts.folder}: {error.strerror}") from None
+    with locked(parts.folder):
+        yield
+
+
+def _run(
+    jobs: Sequence["Job"],
+    parts: "Parts",
+    cluster: str | None,
+    workers: int | None,
+    describe: Callable[["Row"], str],
+) -> None:
+    from kamon.census.run import Progress, run_jobs  # noqa: PLC0415 - loads slowly
+    from kamon.census.workers import open_workers  # noqa: PLC0415 - as above
+
+    if not jobs:
+        return
+    if cluster is None:
+        # Compiled once here, and not by all workers at the same time.
+        prepare()
+    hired = open_workers(cluster, workers or os.cpu_count() or 1)
+    progress = Progress(len(jobs))
+    try:
+        with stopped_by_hand() as stopped, _shown(hired.count, describe) as tell:
+            run_jobs(jobs, hired, parts, progress, stopped=stopped, tell=tell)
+    finally:
+        hired.close()
+    if progress.lost:
+        typer.echo(f"{progress.lost} workers were lost; their work was done again", err=True)
+    left = progress.total - progress.finished
+    if left:
+        typer.echo(
+            f"Stopped: {progress.finished} are kept, {left} are left. The same command goes on.",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED)
+
+
+@contextlib.contextmanager
+def _shown(
+    workers: Callable[[], int], describe: Callable[["Row"], str]
+) -> Iterator[Callable[["Progress", "list[Row] | None"], None]]:
+    """Tell what is finished, one line each; on a terminal also how far everything is."""
+
+    def finished(rows: "list[Row] | None", say: Callable[[str], Any]) -> None:
+        for line in [describe(rows[0])] if rows else []:
+            say(line)
+
+    if not is_terminal():
+        yield lambda _, rows: finished(rows, lambda line: typer.echo(line, err=True))
+        return
+    from rich.console import Console  # noqa: PLC0415 - only for people who watch
+
+    console = Console(stderr=True, highlight=False)
+    with console.status("starting") as status:
+
+        def tell(progress: "Progress", rows: "list[Row] | None") -> None:
+            finished(rows, console.print)
+            status.update(how_far(progress, progress.seconds_left(workers())))
+
+        yield tell
+
+
+def how_far(progress: "Progress", seconds_left: float | None) -> str:
+    """Say how far a run has come, and what is expected of the rest."""
+    text = f"{progress.finished} of {progress.total} done, {len(progress.running)} under way"
+    if seconds_left is not None:
+        text += f"; about {_duration(seconds_left)} left, judged by {progress.finished}"
+    return f"{text} (Ctrl-C stops)"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 2 * _MINUTE:
+        return f"{seconds:.0f} s"
+    return f"{seconds / _MINUTE:.0f} min" if seconds < 2 * _HOUR else f"{seconds / _HOUR:.0f} h"
+
+
+def _describe_board(row: "Row") -> str:
+    value = {"win": "Black wins", "draw": "a draw", "loss": "White wins"}.get(row["value"])
+    by = f" by {' '.join(row['winning'])}" if row["winning"] else ""
+    return (
+        f"seed {row['seed']}: {value or 'not solved'}{by}; {len(row['not_winning'])} of "
+        f"{len(row['first_moves'])} first moves do not win; {row['nodes'] / 1e6:.0f} M nodes, "
+        f"{row['cpu_seconds']:.0f} s"
+    )
