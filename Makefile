@@ -13,7 +13,7 @@ SERVER_TESTS := e2e/test_api.py e2e/test_socket.py e2e/test_house.py e2e/test_at
 	e2e/test_operators.py
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome check
 
-.PHONY: play test e2e lint types check page format bench page-types words lock clean
+.PHONY: play test test-extras e2e lint types check page format bench page-types words lock clean
 
 play: $(PLAYABLE)
 	@$(BIN)/kamon serve --open
@@ -34,7 +34,14 @@ types: $(READY) node_modules/.ready
 # The engine is compiled once, before the tests share the cores and run into it all at the same time.
 check: $(READY)
 	@$(BIN)/python -c "from kamon.engine.solver import warm_up; warm_up()"
-	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-fail-under=97 tests $(SERVER_TESTS)
+	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-fail-under=97 tests \
+		--ignore=tests/extras $(SERVER_TESTS)
+
+# What needs the packages of the extras. A test whose package does not install here is skipped.
+test-extras: $(READY)
+	$(INSTALL) --require-hashes --requirement requirements/extras.txt
+	$(INSTALL) torch==2.13.0
+	$(BIN)/pytest -rs tests/extras
 
 # Those modules of the page that need no browser.
 page: $(READY)
@@ -58,7 +65,7 @@ format: $(READY) node_modules/.ready
 
 bench: $(READY) chromium
 	$(INSTALL) --require-hashes --requirement requirements/bench.txt
-	for part in play engine opening levels web page pictures study; do $(BIN)/python -m bench.$$part || exit 1; done
+	for part in play engine opening levels web page pictures study env; do $(BIN)/python -m bench.$$part || exit 1; done
 
 page-types: $(READY)
 	$(BIN)/python tools/page_types.py

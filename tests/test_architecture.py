@@ -68,6 +68,7 @@ ORDER = [
     "engine.training",
     "env.planes",
     "env.batch",
+    "env.pixels",
     "env.kamon_v0",
     "env.against_level",
     "env.openspiel",

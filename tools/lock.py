@@ -47,6 +47,7 @@ LOCKS: Final = (
     Lock("run", project=True, groups=()),
     Lock("build", project=False, groups=("build",)),
     Lock("bench", project=False, groups=("bench",)),
+    Lock("extras", project=False, groups=("extras",)),
     Lock("lock", project=False, groups=("lock",)),
 )
 
