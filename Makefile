@@ -34,6 +34,7 @@ types: $(READY) node_modules/.ready
 # The engine is compiled once, before the tests share the cores and run into it all at the same time.
 check: $(READY)
 	@$(BIN)/python -c "from kamon.engine.solver import warm_up; warm_up()"
+	@$(BIN)/python -c "from kamon.env.batch import warm_up; warm_up()"
 	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-fail-under=97 tests \
 		--ignore=tests/extras $(SERVER_TESTS)
 

@@ -1,6 +1,8 @@
 """Batches against the plain rules and the solver, which are their judges."""
 
+import copy
 import math
+import pickle
 import signal
 import threading
 import time
@@ -48,6 +50,7 @@ from kamon.env.batch import (
     as_cells,
     as_masks,
     concatenate,
+    warm_up,
 )
 from kamon.geometry import ALL, CELLS
 
@@ -201,6 +204,22 @@ def test_arrays_that_were_given_stay_free_to_change() -> None:
     batch = Batch(layouts, layout_of, empty, empty, last)
     empty[0] = 1
     assert batch.black[0] == 0
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))])  # noqa: S301 - our own
+def test_a_copy_is_as_good_and_as_frozen(copied: Callable[[Batch], Batch]) -> None:
+    batch = later(range(20), 12)
+    again = copied(batch)
+    assert [again.position(at) for at in range(len(again))] == [
+        batch.position(at) for at in range(len(batch))
+    ]
+    assert (again.playouts(5, 1) == batch.playouts(5, 1)).all()
+    for array in (again.black, again.legal, again.layouts.tokens, again.layouts.groups):
+        assert not array.flags.writeable
+
+
+def test_batches_can_be_compiled_ahead() -> None:
+    warm_up()
 
 
 # --- Selecting and joining

@@ -68,10 +68,14 @@ def test_an_illegal_action_loses_and_says_why() -> None:
     _, pays, done, _, info = environment.step(18)
     assert (pays, done) == (-1.0, True)
     assert info["illegal"].startswith("d4 cannot be played")
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        environment.step(legal_cells(environment.position)[0])
 
 
 def test_a_game_that_is_over_needs_a_reset() -> None:
     environment = AgainstLevel()
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        environment.step(0)
     play(environment, 1)
     with pytest.raises(gymnasium.error.ResetNeeded):
         environment.step(0)

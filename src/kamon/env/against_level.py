@@ -71,6 +71,7 @@ class AgainstLevel(gymnasium.Env):  # type: ignore[misc]
         self.render_mode = render_mode
         self.observation_space = observation_space()
         self.action_space = gymnasium.spaces.Discrete(CELL_COUNT)
+        self._is_over = True
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -82,27 +83,30 @@ class AgainstLevel(gymnasium.Env):  # type: ignore[misc]
         drawn = _SIDES[self.np_random.integers(len(_SIDES))]
         self.me = Side(_check_side(asked.get("side", self.side)) or drawn)
         self.position = Position(layout)
+        self._is_over = False
         if self.position.turn is not self.me:
             self._answer()
         return self._seen()
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, Info]:
         """Play a cell, and let the level answer."""
-        if rules.outcome(self.position) is not None:
-            raise gymnasium.error.ResetNeeded("the game is over: call reset()")
+        if self._is_over:
+            raise gymnasium.error.ResetNeeded("there is no game that goes on: call reset()")
         try:
             self.position = rules.play(self.position, int(action))
         except IllegalMoveError as error:
+            self._is_over = True
             observation, info = self._seen()
             return observation, -1.0, True, False, info | {"illegal": str(error)}
         if rules.outcome(self.position) is None:
             self._answer()
         end = rules.outcome(self.position)
+        self._is_over = end is not None
         pays = 0.0 if end is None else float(reward(end.winner, self.me))
         if self.render_mode == "human":
             self.render()
         observation, info = self._seen()
-        return observation, pays, end is not None, False, info
+        return observation, pays, self._is_over, False, info
 
     def _answer(self) -> None:
         seed = int(self.np_random.integers(1 << 32))

@@ -17,7 +17,7 @@ from kamon import rules
 from kamon.engine import kernel
 from kamon.engine.kernel import batches
 from kamon.engine.kernel.vectors import LANES
-from kamon.engine.limits import DEFAULT_MEMORY, NO_LIMIT, Limits
+from kamon.engine.limits import DEFAULT_MEMORY, LEAST_MEMORY, NO_LIMIT, Limits
 from kamon.engine.prover import new_table, stored_weights
 from kamon.env.planes import SHAPE, Planes
 from kamon.errors import IllegalMoveError, KamonError, PositionError
@@ -91,6 +91,14 @@ class Layouts:
         """Join layouts."""
         tokens = [[_NUMBER_OF[token] for token in layout.tokens] for layout in layouts]
         return cls(np.array(tokens, dtype=np.int8).reshape(-1, CELL_COUNT))
+
+    def __getstate__(self) -> dict[str, npt.NDArray[Any]]:
+        return {"tokens": self.tokens, "groups": self.groups}
+
+    def __setstate__(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        # What was pickled forgets that nobody may change it.
+        for name, array in state.items():
+            _keep(self, name, array)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -193,6 +201,14 @@ class Batch:
         for name, array in arrays.items():
             _keep(made, name, array)
         return made
+
+    def __getstate__(self) -> tuple[Layouts, dict[str, npt.NDArray[Any]]]:
+        return self.layouts, {name: getattr(self, name) for name in _ALL_FIELDS}
+
+    def __setstate__(self, state: tuple[Layouts, dict[str, npt.NDArray[Any]]]) -> None:
+        object.__setattr__(self, "layouts", state[0])
+        for name, array in state[1].items():
+            _keep(self, name, array)
 
     # --- Looking at positions ---
 
@@ -355,6 +371,16 @@ _FIELDS: Final[dict[str, type[np.integer[Any]]]] = {
 }
 _ALL_FIELDS: Final = (*_FIELDS, "legal", "winner", "by")
 _ANY_TOKENS: Final = (*TOKENS, None)
+
+
+def warm_up() -> None:
+    """Compile or load all that batches need, so that no clock runs meanwhile."""
+    batch = Batch.shuffled([0])
+    moved = batch.play(batch.random_cells(np.random.default_rng(0))).restart()
+    moved.observations()
+    moved.legal_mask()
+    moved.playouts(1, 0)
+    moved.values(nodes=100, memory=LEAST_MEMORY)
 
 
 def concatenate(several: Sequence[Batch]) -> Batch:
