@@ -41,11 +41,14 @@ types: $(READY) node_modules/.ready
 # The engine is compiled once, before the tests share the cores and run into it all at the same time.
 check: $(READY)
 	@$(BIN)/python -c "from kamon.engine.solver import warm_up; warm_up()"
-	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-fail-under=97 --ignore=tests/extras tests $(SERVER_TESTS)
+	@$(BIN)/python -c "from kamon.env.batch import warm_up; warm_up()"
+	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-fail-under=97 tests \
+		--ignore=tests/extras $(SERVER_TESTS)
 
-# What needs large packages that nothing else needs; a test is skipped where its package is missing.
+# What needs the packages of the extras. A test whose package does not install here is skipped.
 test-extras: $(READY)
 	$(INSTALL) --require-hashes --requirement requirements/extras.txt
+	$(INSTALL) torch==2.13.0
 	$(BIN)/pytest -rs tests/extras
 
 # Those modules of the page that need no browser.
@@ -75,7 +78,7 @@ format: $(READY) node_modules/.ready
 
 bench: $(READY) chromium
 	$(INSTALL) --require-hashes --requirement requirements/bench.txt
-	for part in play engine opening levels web attacks page pictures study; do $(BIN)/python -m bench.$$part || exit 1; done
+	for part in play engine opening levels web attacks page pictures study env; do $(BIN)/python -m bench.$$part || exit 1; done
 
 page-types: $(READY)
 	$(BIN)/python tools/page_types.py

@@ -5,6 +5,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kamon import __version__
 from tools import release
@@ -131,3 +132,7 @@ def test_the_documents_show_the_version_and_the_changelog_tells_of_it() -> None:
     assert f"id name Kamon {__version__}\n" in ugi
     assert f'"version":"{__version__}"' in hosting
     assert f"\n## {__version__}\n" in changelog
+    citation = yaml.safe_load((release.ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == __version__
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= citation.keys()

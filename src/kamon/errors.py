@@ -5,7 +5,8 @@
     ├── LayoutError        37 tokens that are not the 37 of the game; every defect at once
     ├── PositionError      stones that no position can have; every defect at once
     ├── IllegalMoveError   a cell that may not be played now
-    └── EngineMissingError the compiled engine is asked for where it cannot be had
+    ├── EngineMissingError the compiled engine is asked for where it cannot be had
+    └── ExtraMissingError  a package is missing that only some installations have
 
 Bad text and an illegal move are different errors: the first is a slip of the pen, the second of
 the mind. Each says what was wrong and what would be right; where the text came from a file or
@@ -194,6 +195,13 @@ class EngineMissingError(KamonError):
     def __init__(self, reason: str = "") -> None:
         broken = Defect("numba-broken", {"reason": reason})
         super().__init__(broken if reason else Defect("numba-missing"))
+
+
+class ExtraMissingError(KamonError, ImportError):
+    """A package is missing that only an extra of this one installs."""
+
+    def __init__(self, module: str, package: str, extra: str) -> None:
+        super().__init__(f'{module} needs {package}: pip install "kamon[{extra}]"')
 
 
 def quote(text: str) -> str:

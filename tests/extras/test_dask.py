@@ -10,11 +10,11 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
-from bench.census import connect  # noqa: E402 - needs Dask
-from bench.clusters import Cluster, dask_cluster  # noqa: E402
-from extras.clusters import LONG, solve_some  # noqa: E402
-from kamon.census.workers import Workers, WorkerVersionError, open_workers  # noqa: E402
-from kamon.errors import KamonError  # noqa: E402
+from bench.census import connect
+from bench.clusters import Cluster, dask_cluster
+from extras.clusters import LONG, solve_some
+from kamon.census.workers import Workers, WorkerVersionError, open_workers
+from kamon.errors import KamonError
 
 # Dask complains about itself: about sockets and files that it closes late.
 pytestmark = pytest.mark.filterwarnings("ignore")

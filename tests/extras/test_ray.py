@@ -15,10 +15,10 @@ import pytest
 ray = pytest.importorskip("ray")
 pytest.importorskip("grpc")
 
-from bench.census import connect  # noqa: E402 - needs Ray
-from bench.clusters import Cluster, ray_cluster, until  # noqa: E402
-from extras.clusters import LONG, solve_some  # noqa: E402
-from kamon.census.workers import Workers, WorkerVersionError  # noqa: E402
+from bench.census import connect
+from bench.clusters import Cluster, ray_cluster, until
+from extras.clusters import LONG, solve_some
+from kamon.census.workers import Workers, WorkerVersionError
 
 # Ray complains about itself: about sockets and processes that it leaves to others.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -57,7 +57,7 @@ class Prover:
         self.limits = limits
         others = min(limits.memory // _OTHER_PART, _MOST_FOR_OTHERS)
         self.context = kernel.new_context(layout, weights or stored_weights())
-        self.table = _new_table(limits.memory - others, limits.memory)
+        self.table = new_table(limits.memory - others, limits.memory)
         self.stacks = [kernel.new_stack() for _ in range(limits.threads)]
         # What is known of how long each side needs for a win.
         self._memos: dict[int, kernel.Memo] = {}
@@ -289,7 +289,7 @@ def stored_weights() -> Weights:
         return {name: stored[name] for name in stored.files}
 
 
-def _new_table(memory: int, asked: int) -> npt.NDArray[np.uint64]:
+def new_table(memory: int, asked: int) -> npt.NDArray[np.uint64]:
     """Make an empty table of at most so many bytes that starts on a line of cache."""
     words = max(1, memory // 8 // kernel.WORDS_PER_GROUP) * kernel.WORDS_PER_GROUP
     try:

@@ -11,6 +11,7 @@ guess       the network's first guess of a proof number
 table       what is known, by position
 proof       the search that proves who wins
 lengths     the search that tells how soon
+batches     many positions at once (kamon.env.batch)
 """
 
 from kamon.engine.kernel.boards import (

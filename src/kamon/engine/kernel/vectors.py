@@ -12,8 +12,9 @@ boards to whole vectors, of which there are ``count``.
 from collections.abc import Sequence
 from typing import Any, Final
 
-from kamon.engine.kernel.boards import VALID
+from kamon.engine.kernel.boards import EDGES, VALID, widen
 from kamon.engine.kernel.compile import cgutils, intrinsic, ir, types
+from kamon.geometry import BORDER
 
 LANES: Final = 8
 _WORD: Final = ir.IntType(64)
@@ -42,8 +43,14 @@ class Vector:
     def __or__(self, other: "Vector") -> "Vector":
         return self._new(self.builder.or_(self.value, other.value))
 
+    def __xor__(self, other: "Vector") -> "Vector":
+        return self._new(self.builder.xor(self.value, other.value))
+
     def __add__(self, other: "Vector") -> "Vector":
         return self._new(self.builder.add(self.value, other.value))
+
+    def __mul__(self, other: "Vector") -> "Vector":
+        return self._new(self.builder.mul(self.value, other.value))
 
     def __invert__(self) -> "Vector":
         return self._new(self.builder.xor(self.value, self._constant(-1)))
@@ -56,6 +63,14 @@ class Vector:
         """Shift each word left, or right where ``by`` is below 0."""
         shift = self.builder.shl if by > 0 else self.builder.lshr
         return self._new(shift(self.value, self._constant(abs(by))))
+
+    def lowest(self) -> "Vector":
+        """Return the lowest set bit of each word as a board."""
+        return self & ~self.less_one()
+
+    def is_above(self, number: int) -> ir.Value:
+        """Compare each word with a number."""
+        return self.builder.icmp_unsigned(">", self.value, self._constant(number))
 
     def is_zero(self) -> ir.Value:
         """Compare each word with 0."""
@@ -149,6 +164,18 @@ class _Code:
     def up_to(self, count: ir.Value) -> Any:
         """Repeat the code below for each number from 0 to ``count`` - 1."""
         return cgutils.for_range(self.builder, count)
+
+    def none(self) -> ir.Value:
+        """Return a mask of no lanes."""
+        return ir.Constant(_MASK, [0] * LANES)
+
+    def any(self, mask: ir.Value) -> ir.Value:
+        """Tell whether a mask has any lane."""
+        return _call(self.builder, "llvm.vector.reduce.or.v8i1", ir.IntType(1), [mask])
+
+    def flags(self, mask: ir.Value) -> ir.Value:
+        """Turn a mask into a word with one bit for each lane."""
+        return self.builder.zext(self.builder.bitcast(mask, ir.IntType(LANES)), _WORD)
 
     def nothing(self) -> ir.Value:
         return self.context.get_dummy_value()
@@ -340,8 +367,7 @@ def link_distances(
         with code.up_to(ir.Constant(_WORD, FARTHEST)) as step:
             apart = (reached.now & goal).is_zero()
             missing.now += Vector(builder, builder.zext(apart, _VECTOR))
-            any_apart = _call(builder, "llvm.vector.reduce.or.v8i1", ir.IntType(1), [apart])
-            with builder.if_then(builder.not_(any_apart)):
+            with builder.if_then(builder.not_(code.any(apart))):
                 step.do_break()
             taken = reached.now | ((reached.now.grown() | start) & free)
             reached.now = taken
@@ -355,6 +381,85 @@ def link_distances(
 
     side = (chains, around, types.int64, rooted)
     return types.void(*side, *side, edges, types.uint64, distances), generate
+
+
+# --- Random games
+
+# The rows of ``games``, which has a column for each of eight games: the stones of the side to move
+# and of the other side, the free cells, the legal moves, the state of the random numbers, and the
+# cells of each of the six symbols and six suits.
+MINE, THEIRS, FREE, LEGAL, RANDOM, GROUPS = range(6)
+GAME_ROWS: Final = GROUPS + 12
+# The first move has twelve choices, so up to eleven are passed over.
+_MOST_PASSED: Final = 11
+# Six stones make the smallest ring, and seven the shortest connection.
+_FEWEST_WINNING: Final = 6
+# More steps than a flood can take.
+_LONGEST_WAY: Final = 37
+
+
+@intrinsic
+def move_at_random(typing, games):
+    """Play a random legal move in eight games at once; return who is done, and who has drawn.
+
+    Both as one bit for each game. The sides are swapped, so that the other side is to move. A game
+    without a legal move stays as it is, and counts as done.
+    """
+
+    def generate(context, builder, signature, given):
+        code = _Code(context, builder, signature, given)
+        pointer = code.pointer(0)
+        rows = [code.load(pointer, ir.Constant(_WORD, row)) for row in range(GAME_ROWS)]
+        mine, theirs, free, legal, random = rows[:GROUPS]
+        for shift in (13, -7, 17):
+            random ^= random.shifted(shift)
+        passed = (random.shifted(-32) * legal.counted()).shifted(-32)
+        for step in range(_MOST_PASSED):
+            rest = legal & legal.less_one()
+            legal = Vector(builder, builder.select(passed.is_above(step), rest.value, legal.value))
+        stone = legal.lowest()
+        mine |= stone
+        free &= ~stone
+        won = code.variable(code.constant(0))
+        able = mine.counted().is_above(_FEWEST_WINNING - 1)
+        with builder.if_then(code.any(able)):
+            chain, outside = _flood_both(code, stone, mine)
+            linked = code.none()
+            for edge in range(3):
+                near, far = (code.constant(int(EDGES[at])) for at in (edge, edge + 3))
+                linked = builder.or_(linked, builder.and_(chain.meets(near), chain.meets(far)))
+            enclosed = code.constant(int(VALID)) & ~mine & ~outside
+            won.now = enclosed | chain.where(linked)
+        following = code.constant(0)
+        for group in rows[GROUPS:]:
+            following |= group.where(group.meets(stone))
+        following &= free
+        is_won = builder.not_(won.now.is_zero())
+        stuck = following.is_zero()
+        drawn = builder.and_(builder.and_(stuck, free.is_zero()), builder.not_(is_won))
+        for row, vector in enumerate((theirs, mine, free, following, random)):
+            code.store(vector, pointer, ir.Constant(_WORD, row))
+        return code.pair(code.flags(builder.or_(is_won, stuck)), code.flags(drawn))
+
+    return types.UniTuple(types.int64, 2)(games), generate
+
+
+def _flood_both(code: _Code, stone: Vector, mine: Vector) -> tuple[Vector, Vector]:
+    """Return the chain of a stone, and what of the cells that are not mine hangs with the border.
+
+    Two floods side by side take hardly longer than one.
+    """
+    others = code.constant(int(VALID)) & ~mine
+    chain = code.variable(stone)
+    outside = code.variable(others & code.constant(int(widen(BORDER))))
+    with code.up_to(ir.Constant(_WORD, _LONGEST_WAY)) as step:
+        more = chain.now | (chain.now.grown() & mine)
+        further = outside.now | (outside.now.grown() & others)
+        changed = (more ^ chain.now) | (further ^ outside.now)
+        chain.now, outside.now = more, further
+        with code.builder.if_then(code.builder.not_(code.any(changed.meets(changed)))):
+            step.do_break()
+    return chain.now, outside.now
 
 
 @intrinsic
