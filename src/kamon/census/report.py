@@ -13,6 +13,8 @@ from kamon.notation import parse_layout
 _CENTRE: Final = 3
 # A normal deviate for an interval of 95 %.
 _DEVIATE: Final = 1.96
+# Fewer boards than this say nothing about what makes one hard.
+_CORRELATED_FROM: Final = 10
 _FAIREST: Final = 10
 
 
@@ -223,6 +225,12 @@ def _lines(solved: Sequence[Row]) -> str:
 def _hardness(solved: Sequence[Row]) -> str:
     # Boards with every first move took more work, for another reason than being hard.
     some = [row for row in solved if _is_winner_only(row) or row["value"] == "draw"]
+    if len(some) < _CORRELATED_FROM:
+        return (
+            "### What makes a board hard\n\n"
+            f"{len(some)} boards are too few to tell: correlations are shown from "
+            f"{_CORRELATED_FROM} boards on."
+        )
     lines = [
         "### What makes a board hard",
         "",
@@ -236,12 +244,14 @@ def _hardness(solved: Sequence[Row]) -> str:
     ]
     nodes = [row["nodes"] for row in some]
     for name, feature in FEATURES.items():
-        found = correlation([feature(row) for row in some], nodes) if some else 0.0
+        found = correlation([feature(row) for row in some], nodes)
         lines.append(f"| {name} | {found:+.2f} |")
     return "\n".join(lines)
 
 
 def _fair_boards(complete: Sequence[Row]) -> str:
+    if not complete:
+        return "### Fair boards\n\nNo board is known with every first move yet."
     ranked = sorted(complete, key=lambda row: (-(fairness(row) or 0.0), row["seed"]))
     lines = [
         "### Fair boards",
