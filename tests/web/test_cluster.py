@@ -523,7 +523,7 @@ async def test_a_game_that_waits_for_the_computer_is_leased_by_one_server(
     one: Server, two: Server
 ) -> None:
     game = await wait_for_computer(one)
-    taken = await asyncio.gather(one.leases.take(1), two.leases.take(1))
+    taken = await asyncio.gather(one.leases.take(1, []), two.leases.take(1, []))
     assert sorted(map(len, taken)) == [0, 1]
     assert game in one.leases.held | two.leases.held
 
@@ -534,32 +534,69 @@ async def test_a_lease_that_is_not_renewed_is_taken_by_another(one: Server, two:
         Leases(server.desk.writer, server.members.id, lambda: moment) for server in (one, two)
     )
     game = await wait_for_computer(one)
-    assert await first.take(1) == [(game, "")]
+    assert await first.take(1, []) == [(game, "")]
     moment += LEASE - 1
-    assert await second.take(1) == []
-    await first.take(0)
+    assert await second.take(1, []) == []
+    await first.take(0, [game])
     moment += LEASE - 1
-    assert await second.take(1) == []
+    assert await second.take(1, []) == []
     moment += 2
-    assert await second.take(1) == [(game, "")]
-    await first.take(0)
+    assert await second.take(1, []) == [(game, "")]
+    await first.take(0, [game])
     assert not first.held
+
+
+async def test_a_game_that_is_held_and_not_thought_about_is_soon_free(
+    one: Server, two: Server
+) -> None:
+    """A thought may be lost on the way, for instance while the database was away."""
+    moment = one.now()
+    first, second = (
+        Leases(server.desk.writer, server.members.id, lambda: moment) for server in (one, two)
+    )
+    game = await wait_for_computer(one)
+    await first.take(1, [])
+    moment += LEASE - 1
+    await first.take(1, [])
+    moment += 2
+    assert await second.take(1, []) == [(game, "")]
+
+
+async def test_a_thought_is_dropped_only_if_it_is_not_newer_than_what_we_know(one: Server) -> None:
+    game = await wait_for_computer(one)
+    await one.leases.take(1, [])
+    await one.leases.drop(game, 1)
+    await one.leases.give_back(game)
+    assert await one.leases.take(1, []) == [(game, "")]
+    await one.leases.drop(game, 2)
+    assert await one.leases.take(1, []) == []
+
+
+async def test_what_was_spent_before_a_server_came_is_not_charged_there(
+    one: Server, two: Server, postgres_url: str
+) -> None:
+    await until(lambda: one.budgets.servers == two.budgets.servers == 2)
+    one.budgets.spend("eve", "kilobytes", 1_000)
+    await until(lambda: two.budgets.delay("eve", "kilobytes", 900) > 0)
+    async with serving(postgres_url) as three:
+        await asyncio.sleep(2.5)
+        assert three.budgets.delay("eve", "kilobytes", 900) == 0
 
 
 async def test_a_server_that_leaves_hands_its_leases_back(one: Server, two: Server) -> None:
     game = await wait_for_computer(one)
-    await one.leases.take(1)
+    await one.leases.take(1, [])
     await one.members.leave()
-    assert await two.leases.take(1) == [(game, "")]
+    assert await two.leases.take(1, []) == [(game, "")]
     await two.leases.give_back(game)
-    assert await one.leases.take(1) == [(game, "")]
+    assert await one.leases.take(1, []) == [(game, "")]
 
 
 async def test_a_game_that_could_not_be_thought_about_waits_a_little(one: Server) -> None:
     game = await wait_for_computer(one)
-    await one.leases.take(1)
+    await one.leases.take(1, [])
     await one.leases.give_back(game, after=60_000)
-    assert await one.leases.take(1) == []
+    assert await one.leases.take(1, []) == []
 
 
 async def test_clients_take_turns(one: Server) -> None:
@@ -568,14 +605,16 @@ async def test_clients_take_turns(one: Server) -> None:
         for since, (game, client) in enumerate(zip(waiting, "aab", strict=True)):
             known = update(thoughts).where(thoughts.c.game == game)
             connection.execute(known.values(client=client, since=since))
-    assert [(await one.leases.take(1))[0][0] for _ in waiting] == [waiting[n] for n in (0, 2, 1)]
+    assert [(await one.leases.take(1, []))[0][0] for _ in waiting] == [
+        waiting[n] for n in (0, 2, 1)
+    ]
 
 
 async def test_the_answer_ends_the_lease_and_a_game_that_moves_on_too(one: Server) -> None:
     game = await wait_for_computer(one)
-    await one.leases.take(1)
+    await one.leases.take(1, [])
     await play(one, game)
-    await one.leases.take(1)
+    await one.leases.take(1, [])
     assert not one.leases.held
 
 
@@ -585,7 +624,7 @@ async def test_a_game_from_elsewhere_is_thought_about_when_somebody_looks(one: S
         connection.execute(thoughts.delete())
     one.leases.ensure(game, 2)
     one.leases.ensure("none", 2)
-    assert await one.leases.take(5) == [(game, "")]
+    assert await one.leases.take(5, []) == [(game, "")]
 
 
 async def test_a_hint_of_a_thought_wakes_the_thinkers_of_another_server(

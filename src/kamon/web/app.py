@@ -15,7 +15,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from kamon import __version__
 from kamon.web import answers, contract
 from kamon.web.cluster.leases import Leases
-from kamon.web.cluster.members import Members
+from kamon.web.cluster.members import Members, forget_presence
 from kamon.web.database import Database
 from kamon.web.engine.analysts import Analysts
 from kamon.web.engine.reviews import Reviews
@@ -159,14 +159,16 @@ async def _playing(
         if following is not None:
             following.wants_thought = thinkers.look_for_work
         core = _Core(health, metrics, secrets, now, desk, people, budgets, thinkers, following)
-        tasks = [
-            asyncio.create_task(memory.keep_alive(health, now)),
-        ]
+        tasks = []
+        if following is None:
+            # Servers that share a database note it themselves, and more often.
+            tasks.append(asyncio.create_task(memory.keep_alive(health, now)))
         stop_metrics = _serve_metrics(core, settings)
         yield core
         await asyncio.to_thread(stop_metrics)
         await _cancel(tasks)
-    await memory.note_alive(now())
+    if not desk.paused:
+        await memory.note_alive(now())
     writer.close()
     database.close()
 
@@ -267,6 +269,8 @@ async def _clear_old(services: Services) -> None:
     """Remove games and studies that nobody will come back to."""
     now, keep_days = services.desk.now(), services.settings.keep_days
     await services.desk.clear(now - ABANDONED_DAYS * DAY, ["waiting", "aborted"])
+    if services.following is not None:
+        await services.desk.writer.write(lambda each: forget_presence(each, now - DAY))
     if keep_days is not None:
         before = now - keep_days * DAY
         await services.desk.clear(before, ["over", "playing"])

@@ -38,6 +38,7 @@ from sqlalchemy import (
     func,
     make_url,
     select,
+    text,
 )
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.exc import DatabaseError as FileError
@@ -182,7 +183,16 @@ _CLOSE_PATIENCE: Final = 1.0
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "sqlite": {},
     "postgresql": {
-        "connect_args": {"connect_timeout": _CONNECT_TIMEOUT},
+        "connect_args": {
+            "connect_timeout": _CONNECT_TIMEOUT,
+            # A database that has vanished must be noticed, and so must a server that has: nobody
+            # may wait for ever for a lock that it holds.
+            "keepalives_idle": 5,
+            "keepalives_interval": 2,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 10_000,
+            "options": "-c lock_timeout=4s -c idle_in_transaction_session_timeout=5s",
+        },
         # A connection that has died while it was idle is replaced, and nobody notices.
         "pool_pre_ping": True,
         "pool_size": 10,
@@ -205,9 +215,6 @@ class Database:
         self.url = url
         self.engine = _engine(url)
         self.shared = self.engine.dialect.name == "postgresql"
-        # PostgreSQL has to be asked twice less where no transaction begins and ends.
-        options = {"isolation_level": "AUTOCOMMIT"} if self.shared else {}
-        self._readers = self.engine.execution_options(**options)
         self._refuse_what_is_no_file()
         self._lock: sqlite3.Connection | None = None
         if self.engine.dialect.name == "sqlite":
@@ -255,13 +262,15 @@ class Database:
             yield
             return
         with self.engine.connect() as connection:
-            # The lock belongs to the connection, and ends with it.
+            # Another server may need long for its migrations. The lock belongs to the connection.
+            connection.execute(text("SET lock_timeout = 0"))
             connection.execute(select(func.pg_advisory_lock(_STARTING)))
             connection.commit()
             try:
                 yield
             finally:
                 connection.execute(select(func.pg_advisory_unlock(_STARTING)))
+                connection.execute(text("RESET lock_timeout"))
                 connection.commit()
 
     @asynccontextmanager
@@ -278,6 +287,10 @@ class Database:
         """Bring the tables up to date, in one transaction."""
         config = _migrations()
         with self.engine.begin() as connection:
+            if self.shared:
+                # A table may be in use by servers that go on meanwhile.
+                connection.execute(text("SET LOCAL lock_timeout = '60s'"))
+                connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
             self._revision_of(connection)
             config.attributes["connection"] = connection
             alembic.upgrade(config, "head")
@@ -338,7 +351,10 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give a connection to read with. Each statement sees what is there when it begins."""
-        with self._readers.connect() as connection:
+        with self.engine.connect() as connection:
+            if self.shared:
+                # It is asked twice less where no transaction begins and ends.
+                connection.execution_options(isolation_level="AUTOCOMMIT")
             yield connection
 
     @contextmanager

@@ -32,6 +32,9 @@ class Gossip:
         # What each server has told and when, and the last moment at which one has.
         self._heard: dict[tuple[str, Key], tuple[float, int]] = {}
         self._heard_until = 0
+        # What others had spent before we came is over.
+        self._is_new = True
+        self._untold: set[Key] = set()
 
     async def exchange(self, now: int) -> None:
         """Tell the others what was spent here, and hear what was spent there."""
@@ -39,17 +42,20 @@ class Gossip:
         for key, amount in self._budgets.take_report().items():
             before, _ = self._told.get(key, (0.0, 0))
             self._told[key] = before + amount, now
+            self._untold.add(key)
         self._told = _newer(self._told, now - _FORGOTTEN_AFTER)
         self._heard = _newer(self._heard, now - _FORGOTTEN_AFTER)
-        news = {key: total for key, (total, told) in self._told.items() if told == now}
+        news = {key: self._told[key][0] for key in self._untold if key in self._told}
         found = await self._writer.write(lambda connection: self._swap(connection, news, now))
+        self._untold.clear()
         for server, client, what, amount, told in found:
             self._heard_until = max(self._heard_until, told)
             source = server, (client, what)
             added = amount - self._heard.get(source, (0.0, 0))[0]
             self._heard[source] = amount, told
-            if what in BUDGETS:
+            if what in BUDGETS and not self._is_new:
                 self._budgets.hear(client, what, added)
+        self._is_new = False
 
     def _swap(
         self, connection: Connection, news: dict[Key, float], now: int

@@ -39,27 +39,29 @@ class Leases:
         """See to it that somebody thinks about a game, which may have come from elsewhere."""
         self._missing[game] = number
 
-    async def take(self, most: int) -> list[tuple[str, str]]:
-        """Renew our leases and take at most so many games; return those with who asked.
+    async def take(self, most: int, busy: Collection[str]) -> list[tuple[str, str]]:
+        """Renew the leases of games that we are busy with, and take at most so many others.
 
-        Clients take turns: whoever has one game being thought about comes after those with none.
+        Whatever we hold and are not busy with is free for anybody when its lease ends. Clients take
+        turns: whoever has one game being thought about comes after those with none. Return the
+        games that were taken, with who asked.
         """
         missing, self._missing = self._missing, {}
         kept, taken = await self._writer.write(
-            lambda connection: self._take(connection, most, missing)
+            lambda connection: self._take(connection, most, list(busy), missing)
         )
         self.held = {*kept, *(game for game, _ in taken)}
         return taken
 
     def _take(
-        self, connection: Connection, most: int, missing: dict[str, int]
+        self, connection: Connection, most: int, busy: list[str], missing: dict[str, int]
     ) -> tuple[Collection[str], list[tuple[str, str]]]:
         relax(connection)
         now = self._now()
         if missing:
             _insert_missing(connection, missing, now)
         until = now + LEASE
-        ours = update(thoughts).where(thoughts.c.server == self._server)
+        ours = update(thoughts).where(thoughts.c.server == self._server, thoughts.c.game.in_(busy))
         kept = connection.execute(
             ours.values(leased_until=until).returning(thoughts.c.game)
         ).scalars()
@@ -102,9 +104,13 @@ class Leases:
         self.held.discard(game)
         await self._writer.write(write)
 
-    async def drop(self, game: str) -> None:
-        """Forget a game in which the computer is not to move after all."""
-        ours = (thoughts.c.game == game) & (thoughts.c.server == self._server)
+    async def drop(self, game: str, number: int) -> None:
+        """Forget a game in which the computer is not to move after all, as of an event."""
+        ours = (
+            (thoughts.c.game == game)
+            & (thoughts.c.server == self._server)
+            & (thoughts.c.number <= number)
+        )
         self.held.discard(game)
         await self._writer.write(
             lambda connection: connection.execute(delete(thoughts).where(ours))

@@ -84,7 +84,7 @@ def bury(connection: Connection, server: str, alive: int) -> None:
         (presence.c.black, presence.c.black_left),
         (presence.c.white, presence.c.white_left),
     ):
-        gone = {here: False, left: alive}
+        gone = {here: False, left: alive, presence.c.changed: alive}
         connection.execute(update(presence).where(of_server, here).values(gone))
     nobody = {"watchers": 0, "changed": alive}
     connection.execute(update(presence).where(of_server, presence.c.watchers > 0).values(nobody))
@@ -100,5 +100,5 @@ def relax(connection: Connection) -> None:
 
 def forget_presence(connection: Connection, before: int) -> None:
     """Remove what is known about who was where, if nobody is there and has not been for long."""
-    empty = (presence.c.watchers == 0) & (presence.c.changed < before)
-    connection.execute(delete(presence).where(empty))
+    nobody = (presence.c.watchers == 0) & ~presence.c.black & ~presence.c.white
+    connection.execute(delete(presence).where(nobody, presence.c.changed < before))

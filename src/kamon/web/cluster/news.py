@@ -66,7 +66,7 @@ def _payloads(server: str, hints: Iterable[Hint]) -> Iterator[str]:
 
 def parse(payload: str) -> tuple[str, list[Hint]]:
     """Return who has told something, and what; a word that is no hint is passed over."""
-    server, *words = payload.split()
+    server, *words = payload.split() or [""]
     pairs = (word.partition(":") for word in words)
     return server, [Hint(game, what) for game, colon, what in pairs if colon]
 

@@ -214,19 +214,23 @@ class Thinkers:
                     await self._may_lease.wait()
             self._may_lease.clear()
             free = 0 if self.compiling else len(self._idle) - len(self._queue)
-            with contextlib.suppress(ApiError):
-                for game, client in await leases.take(free):
+            try:
+                for game, client in await leases.take(free, self._wanted):
                     self.asked_by(game, client)
                     await self._begin_leased(leases, game)
+            except ApiError:
+                _log.debug("no work can be taken while the database is away")
+            except Exception:  # noqa: BLE001 - what was not begun is free when its lease ends
+                _log.exception("a game cannot be thought about")
 
     async def _begin_leased(self, leases: Leases, game: str) -> None:
         try:
-            room = (await self.desk.table(game)).room
+            room = (await self.desk.newest(game)).room
         except ApiError:
             await leases.give_back(game, after=RETRY)
             return
         if not room.computer_to_move():
-            await leases.drop(game)
+            await leases.drop(game, room.number)
         self.consider(room)
 
     @property

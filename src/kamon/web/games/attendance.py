@@ -49,7 +49,8 @@ class Attendance:
         changed, self._changed = self._changed, {}
         if not changed:
             return
-        rows = [self._row(table) for table in changed.values()]
+        # In the order in which commits lock games, so that neither waits for the other.
+        rows = [self._row(changed[game]) for game in sorted(changed)]
         try:
             await self._writer.write(lambda connection: self._write(connection, rows))
         except IntegrityError:
@@ -92,6 +93,8 @@ class Attendance:
 
     async def look(self, tables: Sequence[Table]) -> None:
         """Find out who is at some tables through other servers."""
+        if not tables:
+            return
         names = [table.room.id for table in tables]
         rows = await asyncio.to_thread(_rows_of_others, self._writer.database, self._server, names)
         for table in tables:

@@ -110,6 +110,13 @@ class Desk:
             return await self.tables.get(game)
         return table
 
+    async def newest(self, game: str) -> Table:
+        """Return a game's table as the database has it now, also where somebody follows it."""
+        table = await self.tables.get(game)
+        if self.server is not None:
+            await self._catch_up(table)
+        return table
+
     async def several(self, games: Sequence[str]) -> list[Table]:
         """Return the tables of several games; one that has been cleared away is left out."""
         if self.server is not None:
@@ -261,8 +268,12 @@ class Desk:
         if part.change.events[0].number == 1:
             self.tables.drop(part.change.game)
             return
-        with contextlib.suppress(ApiError):
+        try:
             await self._catch_up(table)
+        except ApiError:
+            _log.debug("game %s will be read when somebody asks for it", part.change.game)
+        except Exception:  # noqa: BLE001 - it must not keep the others from being written
+            _log.exception("game %s cannot be read", part.change.game)
 
     async def _catch_up(self, table: Table) -> None:
         """Take over what the database has and the memory has not."""
@@ -393,6 +404,6 @@ class Desk:
         # Whoever opens one from now on may come too late, and is told that there is no such game.
         gone = [game for game in old if game not in self.tables]
         now = self.now()
-        await self.writer.write(lambda connection: store.remove(connection, gone, now))
+        await self.writer.write(lambda connection: store.remove(connection, gone, now, before))
         for game in gone:
             self.tables.forget(game)

@@ -165,7 +165,11 @@ class Following:
             held = await asyncio.to_thread(games.load_holders, changed) if changed else {}
             for table in some:
                 game = table.room.id
-                await self._desk.take_in(table, found[game], held.get(game))
+                try:
+                    await self._desk.take_in(table, found[game], held.get(game))
+                except Exception as error:  # noqa: BLE001 - the others must be followed
+                    _log.exception("game %s cannot be followed", game)
+                    self._health.note(f"game {game}", type(error).__name__)
 
     # --- Looking ---
 
@@ -196,8 +200,13 @@ class Following:
         due = self._now() - _FLAG_PATIENCE
         overdue = await asyncio.to_thread(self._desk.games.overdue, due, _FLAGS_AT_ONCE)
         for game in overdue:
-            with contextlib.suppress(ApiError):
+            try:
                 await self._desk.submit(game, Command("flag"))
+            except ApiError:
+                continue
+            except Exception as error:  # noqa: BLE001 - the others must end
+                _log.exception("the flag of game %s cannot fall", game)
+                self._health.note(f"game {game}", type(error).__name__)
 
     async def _beat(self) -> None:
         """Note that we are alive. After the database was away, put the clocks right first."""
@@ -211,7 +220,15 @@ class Following:
         except Exception:
             self._desk.paused = True
             raise
-        self._desk.paused = False
+        if self._desk.paused:
+            self._desk.paused = False
+            self._tell_everything()
+
+    def _tell_everything(self) -> None:
+        """Tell the others who is here, and look at what they have done: some may have been lost."""
+        for table in self._desk.tables.watched():
+            self.attendance.note(table)
+        self._look_everywhere()
 
     async def _give_time_back(self) -> None:
         """Give players the time back for which no server had reached the database.
@@ -229,13 +246,12 @@ class Following:
         self._now.correct(theirs + int((time.monotonic() - asked) * 500))
         anew, buried = await self.members.beat(self._people.count_here())
         self._people.elsewhere = self.members.people_elsewhere
-        await self._gossip.exchange(self._now())
         if anew:
             # The others had given us up: we may have been stopped for a while.
-            for table in self._desk.tables.watched():
-                self.attendance.note(table)
+            self._tell_everything()
         if buried:
             self._look_everywhere()
+        await self._gossip.exchange(self._now())
 
 
 def _has_joined(events: Iterable[Event]) -> bool:

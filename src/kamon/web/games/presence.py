@@ -67,7 +67,7 @@ class Presence:
         for watcher in table.watchers:
             held = {side for side, holder in table.holders if holder == watcher.holder}
             lost = watcher.sides - held
-            watcher.sides &= held
+            watcher.sides = frozenset(held)
             self._note_left(table, lost)
         self.changed(table)
         self._tell_now(table)

@@ -50,7 +50,7 @@ _LAST: Final = text(
     "FROM unnest(CAST(:games AS text[])) AS asked(id)"
 )
 _LOCK: Final = text(
-    "SELECT id FROM games WHERE id = ANY(CAST(:games AS text[])) ORDER BY id FOR UPDATE"
+    "SELECT id FROM games WHERE id = ANY(CAST(:games AS text[])) ORDER BY id FOR NO KEY UPDATE"
 )
 _HELD: Final = text("SELECT * FROM holders WHERE game = ANY(CAST(:games AS text[]))")
 _NEWER: Final = text(
@@ -200,11 +200,14 @@ def keep_only(connection: Connection, game: str, side: Side, holder: str) -> Non
     connection.execute(delete(handovers).where(links))
 
 
-def remove(connection: Connection, several: Sequence[str], now: int) -> None:
-    """Remove games, and links to seats that have expired."""
+def remove(
+    connection: Connection, several: Sequence[str], now: int, before: int | None = None
+) -> None:
+    """Remove games that nobody has changed since a moment, and links that have expired."""
     for start in range(0, len(several), _REMOVED_AT_ONCE):
-        some = several[start : start + _REMOVED_AT_ONCE]
-        connection.execute(delete(games).where(games.c.id.in_(some)))
+        some = games.c.id.in_(several[start : start + _REMOVED_AT_ONCE])
+        old = some if before is None else some & (games.c.updated < before)
+        connection.execute(delete(games).where(old))
     connection.execute(delete(handovers).where(handovers.c.expires <= now))
 
 

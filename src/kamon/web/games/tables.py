@@ -154,6 +154,10 @@ class Tables:
             events, holders = await asyncio.to_thread(self._games.load, game)
             if not events:
                 return None
+            known = self._tables.get(game)
+            if known is not None:
+                # Several games were loaded together meanwhile, and this one was among them.
+                return known
             table = Table(rooms.create(game, events), holders, events)
             self.add(table)
             return table
