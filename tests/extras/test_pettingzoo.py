@@ -2,13 +2,17 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 
 pytest.importorskip("pettingzoo")
 
-from pettingzoo.test import api_test, seed_test
+with warnings.catch_warnings():
+    # Where the classic games are installed too, it imports them in a way that it advises against.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from pettingzoo.test import api_test, seed_test
 
 from kamon import IllegalMoveError, Layout, legal_cells, outcome
 from kamon.env import kamon_v0, planes

@@ -39,7 +39,7 @@ FORMAT: Final = "kamon exact values"
 NETWORK_FORMAT: Final = "kamon tutorial network"
 VERSION: Final = 1
 
-_CHANNELS: Final = 64
+_CHANNELS: Final = 32
 _BLOCKS: Final = 4
 _BATCH: Final = 512
 _HELD_BACK: Final = 20
