@@ -1007,13 +1007,13 @@ async def test_a_spent_budget_is_a_clear_answer_and_changes_nothing(
         body = bodies.get(path.rpartition("/")[2]) if method == "POST" else None
         with contextlib.suppress(ApiError):
             while True:
-                services.budgets.spend("10.0.0.1", what)
+                services.budgets.spend(services.secrets.pseudonym("10.0.0.1"), what)
         too_many(await client.request(method, where, json=body))
         table = await services.desk.table(view["id"])
         assert table.room.number == 1
         assert len(services.desk.tables) == 1
         # Others may.
-        services.budgets.spend("10.0.0.2", what)
+        services.budgets.spend(services.secrets.pseudonym("10.0.0.2"), what)
 
 
 @pytest.mark.anyio

@@ -258,6 +258,7 @@ def test_a_change_is_decided_again_where_a_server_was_faster(
     assert added == ["offered", "aborted"]
 
 
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
 def test_a_change_that_is_always_too_late_is_given_up(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ class Parts:
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
+        self.table = desk.table
         self.thinkers = SimpleNamespace(consider=lambda _: None)
         self.made: Counter[int] = Counter()
 

@@ -200,7 +200,8 @@ class Administration:
         flag = room.clock.flag(room.turn) if room.turn is not None else None
         change = Change(room.id, happened, room.status, room.listed, flag)
         with self._database.writing() as connection:
-            if store.moved_on(connection, [change]):
+            # A SQLite file is ours alone.
+            if self.shared and store.moved_on(connection, [change]):
                 return False
             store.commit(connection, [change])
             if self.shared:
