@@ -17,9 +17,10 @@ from kamon.notation import format_cell
 from kamon.position import Side
 from kamon.web.cluster import news
 from kamon.web.cluster.leases import LEASE, Leases
-from kamon.web.cluster.members import DEAD_AFTER, Members
+from kamon.web.cluster.members import DEAD_AFTER, Members, forget_presence
 from kamon.web.cluster.news import PAYLOAD_LIMIT, Hint
 from kamon.web.database import Database, DatabaseError, presence, servers, thoughts
+from kamon.web.engine.thinkers import Thinkers
 from kamon.web.errors import ApiError
 from kamon.web.games.clocks import Control
 from kamon.web.games.desk import Desk
@@ -669,3 +670,31 @@ async def test_what_was_spent_at_one_server_is_charged_once_at_the_other(
     left = two.budgets._left_of("eve", "kilobytes")
     await asyncio.sleep(2.5)
     assert two.budgets._left_of("eve", "kilobytes") >= left
+
+
+async def test_the_computer_answers_through_whichever_server_has_a_free_worker(
+    one: Server, two: Server
+) -> None:
+    game = await wait_for_computer(one)
+    async with Thinkers(two.desk, 1, leases=two.leases) as thinkers:
+        two.following.wants_thought = thinkers.look_for_work
+        table, _ = await watch(one, game)
+        await until(lambda: len(table.room.moves) == 2)
+        # The answer has ended the lease, and the next question makes another one.
+        await play(one, game)
+        await until(lambda: len(table.room.moves) == 4)
+        await until(lambda: not two.leases.held)
+
+
+async def test_what_is_known_of_who_was_where_is_forgotten_but_not_who_is_there(
+    one: Server,
+) -> None:
+    empty, attended = await new(one), await new(one)
+    for game, sides in ((empty, []), (attended, [BLACK])):
+        table, watcher = await watch(one, game, sides, ANN)
+        if not sides:
+            one.desk.leave(table, watcher)
+    await one.following.attendance.tell()
+    with one.database.writing() as connection:
+        forget_presence(connection, one.now() + 1_000)
+        assert connection.execute(select(presence.c.game)).scalars().all() == [attended]
