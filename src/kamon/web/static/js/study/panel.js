@@ -44,12 +44,13 @@ import { glyphSign, numberSign } from "./tree.js";
 /** The steps, whose turn it is, and what is known of this moment: always in view. @param {Desk} desk */
 export function bar(desk) {
   const { board, tree } = desk;
-  const { path } = tree;
   const next = tree.children()[0];
+  // Where one is now, not when this was drawn: a second press may come before the board has.
+  const forward = () => goTo([...tree.path, ...tree.children().slice(0, 1)]);
   const steps = {
-    first: path.length ? () => goTo([]) : null,
-    back: path.length ? () => goTo(path.slice(0, -1)) : null,
-    forward: next ? () => goTo([...path, next]) : null,
+    first: tree.path.length ? () => goTo([]) : null,
+    back: tree.path.length ? () => goTo(tree.path.slice(0, -1)) : null,
+    forward: next ? forward : null,
     last: next ? () => goTo(tree.onward()) : null,
   };
   return html`<div class="bar">
