@@ -24,10 +24,9 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import ClientConnection
 
 from e2e.conftest import Guests, Troubles
-from web_server import CHAIN, CHAIN_SEED, PATIENCE, Client, Server, command_id, until
+from web_server import CHAIN, CHAIN_SEED, PATIENCE, Client, Server, behind_proxy, command_id, until
 
-PROXY: Final = Path(__file__).parents[1] / "tools" / "proxy.py"
-CLUSTER: Final = PROXY.with_name("cluster.py")
+CLUSTER: Final = Path(__file__).parents[1] / "tools" / "cluster.py"
 GONE: Final = (httpx.TransportError, ConnectionClosed, InvalidHandshake, OSError)
 # Seconds within which a player whose server was killed plays on through another.
 PLAYS_ON_WITHIN: Final = 3.0
@@ -43,24 +42,6 @@ class Cluster:
     def client(self) -> Client:
         """Let somebody come through the proxy."""
         return Client(self.front)
-
-
-@contextlib.contextmanager
-def proxy(servers: list[Server], folder: Path) -> Iterator[Server]:
-    """Run the proxy in front of some servers."""
-    backends = [f"127.0.0.1:{server.port}" for server in servers]
-    with subprocess.Popen(
-        [sys.executable, PROXY, *backends, "--port", "0"], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        found = re.search(r":(\d+)$", process.stdout.readline())
-        assert found
-        front = Server(folder)
-        front.port = int(found[1])
-        try:
-            yield front
-        finally:
-            process.terminate()
 
 
 @pytest.fixture
@@ -79,7 +60,7 @@ def cluster(tmp_path: Path, postgres_url: str) -> Iterator[Cluster]:
             start.start()
         for start in starts:
             start.join()
-        yield Cluster(servers, stack.enter_context(proxy(servers, tmp_path)))
+        yield Cluster(servers, stack.enter_context(behind_proxy(servers, tmp_path)))
     for server in servers:
         assert "Traceback" not in server.log, server.log
 

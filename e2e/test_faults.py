@@ -7,15 +7,11 @@ Nothing that was acknowledged may be lost, no event may be missing, and everybod
 import contextlib
 import json
 import os
-import re
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 from typing import Final
 
@@ -26,7 +22,7 @@ from psycopg import sql
 from websockets.exceptions import ConnectionClosed
 
 from postgres import Postgres, running_postgres
-from web_server import PATIENCE, Client, Server, command_id, until
+from web_server import PATIENCE, Client, Server, behind_proxy, command_id, until
 
 KILLS: Final = int(os.environ.get("KAMON_FAULTS", "20"))
 # A soak takes faults as long as they are in life.
@@ -325,7 +321,7 @@ def test_games_over_a_bad_network_are_the_same_for_everybody(club: Club) -> None
     """Connections are delayed, cut and sent twice on the way to the servers."""
     faults = ("--delay", "0.1", "--cut", "0.05", "--duplicate", "0.05", "--seed", "7")
     games = 1000 if LONG else 30
-    with bad_network(club.servers, *faults) as front:
+    with behind_proxy(club.servers, club.servers[0].folder, *faults) as front:
         ann = Roamer(club.servers, [Client(front, club.ann.clients[0].secret)], "black", Random(5))
         bob = Roamer(club.servers, [Client(front, club.bob.clients[0].secret)], "white", Random(6))
         here, there = club.ann.clients[0], club.bob.clients[1]
@@ -358,24 +354,3 @@ def play_out(games: list[str], ann: Roamer, bob: Roamer, here: Client) -> None:
             ended.set()
             for each in both:
                 each.result(PATIENCE)
-
-
-@contextlib.contextmanager
-def bad_network(servers: list[Server], *faults: str) -> Iterator[Server]:
-    """Run a proxy that does what bad networks do; it is like a server to others."""
-    proxy = Path(__file__).parents[1] / "tools" / "proxy.py"
-    backends = [f"127.0.0.1:{server.port}" for server in servers]
-    with subprocess.Popen(
-        [sys.executable, proxy, *backends, "--port", "0", *faults],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        found = re.search(r":(\d+)$", process.stdout.readline())
-        assert found
-        front = Server(servers[0].folder)
-        front.port = int(found[1])
-        try:
-            yield front
-        finally:
-            process.terminate()

@@ -168,6 +168,27 @@ def serving(folder: Path, *options: str, url: str | None = None) -> Iterator[Ser
     assert "Traceback" not in server.log, server.log
 
 
+@contextlib.contextmanager
+def behind_proxy(servers: list[Server], folder: Path, *options: str) -> Iterator[Server]:
+    """Run the balancing proxy in front of some servers; it is like a server to others."""
+    proxy = Path(__file__).parents[1] / "tools" / "proxy.py"
+    backends = [f"127.0.0.1:{server.port}" for server in servers]
+    with subprocess.Popen(
+        [sys.executable, proxy, *backends, "--port", "0", *options],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        found = re.search(r":(\d+)$", process.stdout.readline())
+        assert found
+        front = Server(folder)
+        front.port = int(found[1])
+        try:
+            yield front
+        finally:
+            process.terminate()
+
+
 class Client:
     """A program that plays: it has a secret, and an address of its own."""
 
