@@ -45,6 +45,7 @@ ORDER = [
     "engine.values",
     "engine.prover",
     "engine.distances",
+    "engine.late",
     "engine.playout_tree",
     "engine.top_tree",
     "engine.solver",
@@ -75,6 +76,13 @@ ORDER = [
     "census.publish",
     "census.report",
     "census.plots",
+    "puzzles.puzzle",
+    "puzzles.themes",
+    "puzzles.finding",
+    "puzzles.difficulty",
+    "puzzles.files",
+    "puzzles.checking",
+    "puzzles.making",
     "env.planes",
     "env.batch",
     "env.pixels",
@@ -154,7 +162,7 @@ ORDER = [
 # Notebooks show a position by asking the value itself, so it must reach for its picture.
 EXCEPTIONS = {("position", "render.svg")}
 GAME_MODULES = ORDER[: ORDER.index("engine.strengths")]
-PACKAGES = {"", "render", "engine", "census", "web"} | {
+PACKAGES = {"", "render", "engine", "census", "puzzles", "web"} | {
     f"web.{part}"
     for part in ("cluster", "games", "engine", "studies", "pictures", "learn", "pages")
 }

@@ -30,7 +30,7 @@ PERFT = (DATA / "perft.txt").read_text().splitlines()
 SCRIPT = Path(sys.executable).with_name("kamon")
 COMMANDS = [
     *["play", "serve", "copy", "new", "show", "status", "solve", "analyse", "match", "ugi"],
-    *["perft", "convert", "admin", "census"],
+    *["perft", "convert", "admin", "census", "puzzles"],
 ]
 LAST_SEED = 2**64 - 1
 

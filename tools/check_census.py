@@ -6,14 +6,17 @@ flooding, and positions are solved by alpha-beta with a table. It is slow, so a 
 
     python tools/check_census.py boards data/census/boards.parquet --mark
     python tools/check_census.py positions data/positions/positions.parquet --sample 500
+    python tools/check_census.py puzzles src/kamon/puzzles/shipped.csv --sample 500
 
 For a board, that the tokens are those of its seed, that its line is legal and ends as it says, and
 that each of its samples, which are lines of play against the proof, leads to a position in which
 the side that the proof is for indeed gets what it was promised. For a position, the value of every
-move and the length of the game.
+move and the length of the game. For a puzzle, that at each turn the solution's move alone keeps the
+value, that the defence is as stubborn as any, and that each wrong move is refuted as it says.
 """
 
 import argparse
+import csv
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -279,6 +282,67 @@ def check_position(row: Row) -> None:
         raise CheckFailedError(f"the game lasts {length} plies, not {row['length']}")
 
 
+# --- Puzzles ---
+
+
+def check_puzzle(row: Row) -> None:
+    """Check that each of the solver's moves is the only one, and everything said of the others."""
+    layout, *moves = row["line"].split()
+    board = Board(layout)
+    position = board.play(moves)
+    goal, solution = VALUES[row["value"]], row["solution"].split()
+    turns = [turn.split() for turn in row["refutations"].split(" / ")]
+    if len(turns) != (len(solution) + 1) // 2:
+        raise CheckFailedError("it has not as many turns as refutations")
+    for place, name in enumerate(solution):
+        after = board.play([*moves, *solution[: place + 1]])
+        if place % 2:
+            _check_defence(board, position, after, goal)
+        else:
+            _check_turn(board, position, BIT[name], goal, turns[place // 2])
+        position = after
+    if not board.end(position):
+        raise CheckFailedError("its solution ends before the game")
+
+
+def _check_turn(board: Board, position: Position, right: int, goal: int, told: list[str]) -> None:
+    refutations = dict(entry.split(":") for entry in told)
+    for bit, after in board.moves(position):
+        name = NAMES[bit.bit_length() - 1]
+        value = -board.value(after)
+        if (bit == right) != (value >= goal):
+            raise CheckFailedError(f"{name} is worth {value}, where {goal} is wanted")
+        if bit == right:
+            continue
+        if name not in refutations:
+            raise CheckFailedError(f"{name} is not refuted")
+        _check_refutation(board, after, value, refutations.pop(name))
+    if refutations:
+        raise CheckFailedError(f"{' '.join(refutations)} cannot be played")
+
+
+def _check_refutation(board: Board, after: Position, value: int, told: str) -> None:
+    reply, sign, plies = told.partition("=" if value == 0 else "-")
+    if not sign or int(plies) != _plies(board, after):
+        raise CheckFailedError(f"{told} is not how it is refuted")
+    if not board.end(after):
+        reached = board.after(after, board.legal(after) & BIT[reply])
+        if board.value(reached) != value or _plies(board, reached) != int(plies) - 1:
+            raise CheckFailedError(f"{told} is not the best reply")
+
+
+def _check_defence(board: Board, position: Position, after: Position, goal: int) -> None:
+    if board.value(after) != goal or _plies(board, after) != _plies(board, position) - 1:
+        raise CheckFailedError("its defence is not the most stubborn")
+
+
+def _plies(board: Board, position: Position) -> int:
+    """Count the plies to the end with best play; a drawn game fills the board."""
+    score = board.score(position)
+    stones = (position.mine | position.theirs).bit_count()
+    return _SOON - abs(score) if score else len(NAMES) - 1 - stones
+
+
 # --- The program ---
 
 
@@ -323,6 +387,23 @@ def check_positions(paths: Sequence[Path], sample: int, least_ply: int, seed: in
     return faults
 
 
+def check_puzzles(path: Path, sample: int, least_ply: int, seed: int) -> int:
+    """Check a random sample of the puzzles that begin at a ply or later."""
+    with path.open(encoding="utf-8") as lines:
+        next(lines)
+        rows = [row for row in csv.DictReader(lines) if row["line"].count(" ") >= least_ply]
+    chosen = Random(seed).sample(rows, min(sample, len(rows)))  # noqa: S311 - no secret
+    faults = 0
+    for row in chosen:
+        try:
+            check_puzzle(row)
+        except CheckFailedError as error:
+            faults += 1
+            print(f"{row['id']}: {error}")
+    print(f"{len(chosen)} puzzles checked, {faults} faults")
+    return faults
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Check a table: status 1 where something is wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -332,12 +413,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     boards.add_argument("--mark", action="store_true", help="write the column 'checked'")
     positions = kinds.add_parser("positions", help="a sample of positions")
     positions.add_argument("files", type=Path, nargs="+")
-    positions.add_argument("--sample", type=int, default=200)
-    positions.add_argument("--from-ply", type=int, default=18, help="earlier ones take long")
-    positions.add_argument("--seed", type=int, default=1)
+    puzzles = kinds.add_parser("puzzles", help="a sample of puzzles")
+    puzzles.add_argument("file", type=Path)
+    for samples in (positions, puzzles):
+        samples.add_argument("--sample", type=int, default=200)
+        samples.add_argument("--from-ply", type=int, default=18, help="earlier ones take long")
+        samples.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     if options.kind == "boards":
         faults = check_boards(options.file, mark=options.mark)
+    elif options.kind == "puzzles":
+        faults = check_puzzles(options.file, options.sample, options.from_ply, options.seed)
     else:
         faults = check_positions(options.files, options.sample, options.from_ply, options.seed)
     sys.exit(1 if faults else 0)

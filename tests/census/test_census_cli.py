@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from kamon.census.rows import BOARDS, POSITIONS, Parts
 from kamon.census.run import Progress, locked
-from kamon.cli import census
+from kamon.cli import census, runs
 from kamon.cli.app import app
 from kamon.errors import FormatError, KamonError
 
@@ -49,7 +49,7 @@ def test_positions_are_made_in_batches(tmp_path: Path, monkeypatch: pytest.Monke
         parts.write(number, [])
     done = kamon("positions", parts.folder, "--count", "5001")
     assert done.output == "0 batches of 5,000 to make, 2 done before\n"
-    monkeypatch.setattr(census, "_run", lambda jobs, *_: numbers.extend(job.number for job in jobs))
+    monkeypatch.setattr(census, "run", lambda jobs, *_: numbers.extend(job.number for job in jobs))
     numbers: list[int] = []
     kamon("positions", parts.folder, "--count", "20000")
     assert numbers == [3, 4]
@@ -123,19 +123,19 @@ def test_a_missing_package_is_named_with_its_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     result = kamon("boards", tmp_path, "--seeds", "1")
-    assert f"the census needs {package}" in str(result.exception)
+    assert f"work in bulk needs {package}" in str(result.exception)
     assert "pip install 'kamon[census]'" in str(result.exception)
 
 
 def test_the_progress_says_what_it_is_judged_by() -> None:
     progress = Progress(12, finished=4, running={7: 0.0, 8: 0.0})
-    assert census.how_far(progress, None) == "4 of 12 done, 2 under way (Ctrl-C stops)"
+    assert runs.how_far(progress, None) == "4 of 12 done, 2 under way (Ctrl-C stops)"
     for seconds, told in ((90, "90 s"), (600, "10 min"), (10_800, "3 h")):
-        assert f"about {told} left, judged by 4" in census.how_far(progress, seconds)
+        assert f"about {told} left, judged by 4" in runs.how_far(progress, seconds)
 
 
 def test_a_terminal_shows_the_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(census, "is_terminal", lambda: True)
+    monkeypatch.setattr(runs, "is_terminal", lambda: True)
     result = kamon("boards", tmp_path, "--seeds", "1", *SHORT)
     assert result.exit_code == 0
     assert "seed 1: not solved" in result.output

@@ -5,13 +5,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-import numpy as np
-
 from kamon import rules
 from kamon.census.rows import Row
-from kamon.engine.distances import measure_late
-from kamon.engine.limits import MIB, NO_LIMIT, Limits
-from kamon.engine.prover import Answer, Prover, value_by_questions, winner_of
+from kamon.engine.late import LateSolver
 from kamon.layout import Layout
 from kamon.notation import format_cell, format_layout
 from kamon.position import Position
@@ -29,7 +25,6 @@ SHARES: Final = {
 _ON_ONE_LAYOUT: Final = 10
 _LAYOUTS_IN_A_BATCH: Final = 500
 BATCH: Final = _ON_ONE_LAYOUT * _LAYOUTS_IN_A_BATCH
-_MEMORY: Final = 16 * MIB
 _SEED_BITS: Final = 60
 
 
@@ -48,7 +43,7 @@ def make_batch(rng: Random, layouts: int) -> Iterator[Row]:
     """Make some positions on each of so many layouts, no two the same."""
     for _ in range(layouts):
         layout = Layout.shuffled(rng.getrandbits(_SEED_BITS))
-        solver = _LateSolver(layout)
+        solver = LateSolver(layout)
         seen: set[Position] = set()
         while len(seen) < _ON_ONE_LAYOUT:
             (ply,) = rng.choices(list(SHARES), list(SHARES.values()))
@@ -56,7 +51,7 @@ def make_batch(rng: Random, layouts: int) -> Iterator[Row]:
             position = after_moves(layout, moves)
             if position not in seen and solver.is_open(position):
                 seen.add(position)
-                yield solver.row(position, moves)
+                yield make_row(solver, position, moves)
 
 
 def random_moves(layout: Layout, ply: int, rng: Random) -> list[int]:
@@ -78,40 +73,16 @@ def after_moves(layout: Layout, moves: list[int]) -> Position:
     return position
 
 
-class _LateSolver:
-    """Exact values on one layout, late enough in the game that no limit is needed."""
-
-    def __init__(self, layout: Layout) -> None:
-        self.text = format_layout(layout)
-        self.prover = Prover(layout, Limits(memory=_MEMORY))
-        self._stop = np.zeros(1, dtype=np.uint8)
-
-    def is_open(self, position: Position) -> bool:
-        """Tell whether it takes a search to see who wins."""
-        return self.prover.at_once(position) is None
-
-    def row(self, position: Position, moves: list[int]) -> Row:
-        values = {cell: -self.value(position.after(cell)) for cell in rules.legal_cells(position)}
-        best = max(values.values())
-        return {
-            "layout": self.text,
-            "moves": " ".join(map(format_cell, moves)),
-            "ply": position.ply,
-            "value": best,
-            "length": measure_late(self.prover, position, best),
-            "cells": [format_cell(cell) for cell in values],
-            "values": list(values.values()),
-        }
-
-    def value(self, position: Position) -> int:
-        """Return the exact value for the side to move."""
-        known = self.prover.at_once(position)
-        if known is None:
-            known = value_by_questions(position, lambda draw_to: self._ask(position, draw_to))
-        if known is None:
-            raise AssertionError("a search without limits has an answer")
-        return known
-
-    def _ask(self, position: Position, draw_to: int) -> Answer:
-        won, _, taint, _ = self.prover.search_slice(0, position, draw_to, NO_LIMIT, self._stop)
-        return Answer(winner_of(position, won=won == 0), taint)
+def make_row(solver: LateSolver, position: Position, moves: list[int]) -> Row:
+    """Solve a position, and write down what is known of it."""
+    values = solver.values(position)
+    best = max(values.values())
+    return {
+        "layout": format_layout(position.layout),
+        "moves": " ".join(map(format_cell, moves)),
+        "ply": position.ply,
+        "value": best,
+        "length": solver.length(position, best),
+        "cells": [format_cell(cell) for cell in values],
+        "values": list(values.values()),
+    }

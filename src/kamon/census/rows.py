@@ -86,6 +86,15 @@ POSITIONS: Final = TableFormat(
     },
 )
 
+# src/kamon/puzzles/files.py explains the columns, which are the same in files of puzzles.
+PUZZLES: Final = TableFormat(
+    "puzzles",
+    1,
+    dict.fromkeys(
+        ("id", "line", "solution", "value", "rating", "themes", "refutations"), pa.string()
+    ),
+)
+
 
 def write_rows(path: Path, rows: Sequence[Row], table_format: TableFormat) -> None:
     """Write rows to a file of their own."""

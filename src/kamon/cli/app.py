@@ -17,6 +17,7 @@ from kamon.cli import (
     new,
     perft,
     play,
+    puzzles,
     serve,
     show,
     solve,
@@ -42,6 +43,7 @@ for command in (play, serve, copy, new, show, status, solve, analyse, match, ugi
     app.command(name, epilog=command.EXAMPLES, context_settings=settings)(command.run)
 app.add_typer(admin.app, name="admin")
 app.add_typer(census.app, name="census")
+app.add_typer(puzzles.app, name="puzzles")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so

@@ -1,22 +1,24 @@
 """``kamon census``: boards and positions solved in bulk."""
 
-import contextlib
-import os
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from kamon.cli.engine import INTERRUPTED, is_terminal, prepare, stopped_by_hand
-from kamon.errors import FormatError, KamonError
+from kamon.cli.runs import (
+    ClusterOption,
+    FolderArgument,
+    WorkersOption,
+    check_packages,
+    opened,
+    run,
+)
+from kamon.errors import FormatError
 from kamon.layout import SEED_LIMIT
 
 if TYPE_CHECKING:
     # At run time these load slowly, and come with an extra.
-    from kamon.census.rows import Parts, Row
-    from kamon.census.run import Progress
-    from kamon.census.workers import Job
+    from kamon.census.rows import Row
 
 EXAMPLES: Final = """Examples:
 
@@ -41,19 +43,6 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, epilog=EXAMPLES)
 
 _MOST_SEEDS: Final = 10_000_000
 _MOST_POSITIONS: Final = 1_000_000_000
-_MINUTE: Final = 60
-_HOUR: Final = 3600
-
-FolderArgument = Annotated[
-    Path, typer.Argument(help="The folder of the run; made if it is not there.", file_okay=False)
-]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option(min=1, max=1024, help="Processes on this machine; one a core if not given."),
-]
-ClusterOption = Annotated[
-    str | None, typer.Option(help="dask://HOST:PORT or ray://HOST:PORT, in place of processes.")
-]
 
 
 @app.callback()
@@ -83,7 +72,7 @@ def boards(  # noqa: PLR0913 - each is an option that people type
     Each result is kept as soon as it is there. Run the same command again after Ctrl-C, a crash or
     a power cut, and it goes on. Boards that a limit ended are kept too, without a value.
     """
-    _check_packages()
+    check_packages()
     from kamon.census.rows import BOARDS, Parts  # noqa: PLC0415 - loads slowly
     from kamon.census.run import BoardPlan, board_jobs  # noqa: PLC0415 - as above
     from kamon.engine.limits import MIB, Limits  # noqa: PLC0415 - as above
@@ -93,11 +82,11 @@ def boards(  # noqa: PLR0913 - each is an option that people type
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     parts = Parts(folder, BOARDS)
-    with _opened(parts):
+    with opened(parts):
         jobs = board_jobs(plan, parts.rows(), lambda line: typer.echo(line, err=True))
         done = len(plan.seeds) - len(jobs)
         typer.echo(f"{len(jobs)} boards to solve, {done} done before", err=True)
-        _run(jobs, parts, cluster, workers, _describe_board)
+        run(jobs, parts, cluster, workers, _describe_board)
 
 
 @app.command(epilog=POSITION_EXAMPLES)
@@ -113,19 +102,19 @@ def positions(
     They come in batches of 5,000, of which the last is whole too. The same batches are the same on
     every machine, and a larger count later adds to them.
     """
-    _check_packages()
+    check_packages()
     from kamon.census.positions import BATCH, PositionsJob  # noqa: PLC0415 - loads slowly
     from kamon.census.rows import POSITIONS, Parts  # noqa: PLC0415 - as above
 
     parts = Parts(folder, POSITIONS)
-    with _opened(parts):
+    with opened(parts):
         batches = -(-count // BATCH)
         done = parts.numbers()
         jobs = [PositionsJob(number) for number in range(1, batches + 1) if number not in done]
         typer.echo(
             f"{len(jobs)} batches of {BATCH:,} to make, {batches - len(jobs)} done before", err=True
         )
-        _run(jobs, parts, cluster, workers, lambda row: f"a batch from {row['layout']} on")
+        run(jobs, parts, cluster, workers, lambda row: f"a batch from {row['layout']} on")
 
 
 @app.command(epilog=PUBLISH_EXAMPLES)
@@ -142,7 +131,7 @@ def publish(
 
     The file's folder also gets the checksums of all tables in it, as SHA256SUMS.
     """
-    _check_packages()
+    check_packages()
     from kamon.census import publish as publishing  # noqa: PLC0415 - loads slowly
     from kamon.census.rows import BOARDS, POSITIONS, Parts  # noqa: PLC0415 - as above
 
@@ -177,103 +166,6 @@ def parse_seeds(text: str) -> tuple[int, ...]:
             )
         seeds |= dict.fromkeys(range(low, high + 1))
     return tuple(seeds)
-
-
-# --- What the commands share ---
-
-
-def _check_packages() -> None:
-    try:
-        import joblib  # noqa: F401, PLC0415
-        import pyarrow  # noqa: ICN001, F401, PLC0415
-    except ImportError as error:
-        raise KamonError(
-            f"the census needs {error.name}, which is not installed: pip install 'kamon[census]'"
-        ) from None
-
-
-@contextlib.contextmanager
-def _opened(parts: "Parts") -> Iterator[None]:
-    from kamon.census.run import locked  # noqa: PLC0415 - loads slowly
-
-    try:
-        parts.create()
-    except OSError as error:
-        raise typer.BadParameter(f"cannot use {parts.folder}: {error.strerror}") from None
-    with locked(parts.folder):
-        yield
-
-
-def _run(
-    jobs: Sequence["Job"],
-    parts: "Parts",
-    cluster: str | None,
-    workers: int | None,
-    describe: Callable[["Row"], str],
-) -> None:
-    from kamon.census.run import Progress, run_jobs  # noqa: PLC0415 - loads slowly
-    from kamon.census.workers import open_workers  # noqa: PLC0415 - as above
-
-    if not jobs:
-        return
-    if cluster is None:
-        # Compiled once here, and not by all workers at the same time.
-        prepare()
-    hired = open_workers(cluster, workers or os.cpu_count() or 1)
-    progress = Progress(len(jobs))
-    try:
-        with stopped_by_hand() as stopped, _shown(hired.count, describe) as tell:
-            run_jobs(jobs, hired, parts, progress, stopped=stopped, tell=tell)
-    finally:
-        hired.close()
-    if progress.lost:
-        typer.echo(f"{progress.lost} workers were lost; their work was done again", err=True)
-    left = progress.total - progress.finished
-    if left:
-        typer.echo(
-            f"Stopped: {progress.finished} are kept, {left} are left. The same command goes on.",
-            err=True,
-        )
-        raise typer.Exit(INTERRUPTED)
-
-
-@contextlib.contextmanager
-def _shown(
-    workers: Callable[[], int], describe: Callable[["Row"], str]
-) -> Iterator[Callable[["Progress", "list[Row] | None"], None]]:
-    """Tell what is finished, one line each; on a terminal also how far everything is."""
-
-    def finished(rows: "list[Row] | None", say: Callable[[str], Any]) -> None:
-        for line in [describe(rows[0])] if rows else []:
-            say(line)
-
-    if not is_terminal():
-        yield lambda _, rows: finished(rows, lambda line: typer.echo(line, err=True))
-        return
-    from rich.console import Console  # noqa: PLC0415 - only for people who watch
-
-    console = Console(stderr=True, highlight=False)
-    with console.status("starting") as status:
-
-        def tell(progress: "Progress", rows: "list[Row] | None") -> None:
-            finished(rows, console.print)
-            status.update(how_far(progress, progress.seconds_left(workers())))
-
-        yield tell
-
-
-def how_far(progress: "Progress", seconds_left: float | None) -> str:
-    """Say how far a run has come, and what is expected of the rest."""
-    text = f"{progress.finished} of {progress.total} done, {len(progress.running)} under way"
-    if seconds_left is not None:
-        text += f"; about {_duration(seconds_left)} left, judged by {progress.finished}"
-    return f"{text} (Ctrl-C stops)"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 2 * _MINUTE:
-        return f"{seconds:.0f} s"
-    return f"{seconds / _MINUTE:.0f} min" if seconds < 2 * _HOUR else f"{seconds / _HOUR:.0f} h"
 
 
 def _describe_board(row: "Row") -> str:

@@ -1,0 +1,1 @@
+"""Puzzles: positions in which exactly one move is right, again and again, proven."""

@@ -1,0 +1,88 @@
+"""Makes puzzles in bulk: plays games, finds what is in them, checks it, and leaves out twins."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Final
+
+from kamon import rules
+from kamon.census.canonical import canonical_layout
+from kamon.census.rows import Row
+from kamon.engine.levels import choose
+from kamon.layout import Layout
+from kamon.position import Position
+from kamon.puzzles.checking import find_defects
+from kamon.puzzles.difficulty import first_rating
+from kamon.puzzles.files import to_fields
+from kamon.puzzles.finding import find_puzzle
+from kamon.puzzles.puzzle import Pattern, Puzzle
+
+GAMES_IN_A_BATCH: Final = 300
+# The levels that play: they err, so their games have turning points, and they play to win.
+_LEVELS: Final = (2, 3, 4, 6)
+# The first plies are played at random, and later ones now and then, so that games differ.
+_RANDOM_PLIES: Final = 4
+_RANDOM_SHARE: Final = 0.1
+_SEED_BITS: Final = 60
+_MOVE_SEED_BITS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class PuzzlesJob:
+    """A batch of games to find puzzles in: the same number always makes the same."""
+
+    number: int
+
+    def run(self) -> list[Row]:
+        """Play the games, and return the puzzles."""
+        rng = Random(f"puzzles {self.number}")  # noqa: S311 - no secret
+        puzzles = (make_puzzle(rng) for _ in range(GAMES_IN_A_BATCH))
+        return [dict(to_fields(puzzle)) for puzzle in puzzles if puzzle is not None]
+
+
+def make_puzzle(rng: Random) -> Puzzle | None:
+    """Play a game, and return the best puzzle in it, if it has one."""
+    layout = Layout.shuffled(rng.getrandbits(_SEED_BITS))
+    positions, moves = play_game(layout, rng)
+    return proven_puzzle(positions, moves)
+
+
+def proven_puzzle(positions: list[Position], moves: list[int]) -> Puzzle | None:
+    """Return the best puzzle of a game, proven twice and rated."""
+    found = find_puzzle(positions, moves)
+    if found is None:
+        return None
+    defects = find_defects(found)
+    if defects:
+        raise AssertionError(f"two proofs of puzzle {found.id} differ: {', '.join(defects)}")
+    return replace(found, rating=first_rating(found))
+
+
+def play_game(layout: Layout, rng: Random) -> tuple[list[Position], list[int]]:
+    """Let two levels play to the end; return the positions and the moves between them."""
+    levels = rng.choice(_LEVELS), rng.choice(_LEVELS)
+    positions, moves = [Position(layout)], list[int]()
+    while legal := rules.legal_cells(position := positions[-1]):
+        if position.ply < _RANDOM_PLIES or rng.random() < _RANDOM_SHARE:
+            cell = rng.choice(legal)
+        else:
+            level = levels[position.ply % 2]
+            cell = choose(position, level, seed=rng.getrandbits(_MOVE_SEED_BITS))
+        moves.append(cell)
+        positions.append(position.after(cell))
+    return positions, moves
+
+
+def without_twins(puzzles: Iterable[Puzzle]) -> Iterator[Puzzle]:
+    """Leave out each puzzle whose board or whose picture of stones and moves was there before.
+
+    Boards are compared by their canonical layout, pictures by their pattern.
+    """
+    layouts: set[Layout] = set()
+    patterns: set[Pattern] = set()
+    for puzzle in puzzles:
+        layout = canonical_layout(puzzle.layout)
+        if layout not in layouts and puzzle.pattern not in patterns:
+            layouts.add(layout)
+            patterns.add(puzzle.pattern)
+            yield puzzle

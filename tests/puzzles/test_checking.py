@@ -1,0 +1,91 @@
+"""The second proof finds what is wrong with a puzzle that was changed by hand."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from kamon import Layout, format_cell, legal_cells, rules
+from kamon.engine.late import LateSolver
+from kamon.engine.values import DRAW, LOSS, WIN
+from kamon.puzzles.checking import find_defects
+from kamon.puzzles.files import from_fields, shipped_fields
+from kamon.puzzles.finding import refute
+from kamon.puzzles.making import play_game
+from kamon.puzzles.puzzle import Puzzle, Refutation
+from kamon.puzzles.themes import themes_of
+
+KNOWN = from_fields(next(each for each in shipped_fields() if each["solution"].count(" ") == 4))
+
+
+def test_a_good_puzzle_has_no_defects() -> None:
+    assert find_defects(KNOWN) == []
+
+
+def changed_refutation(given: Refutation) -> Puzzle:
+    wrong = next(iter(KNOWN.refutations[0]))
+    first = {**KNOWN.refutations[0], wrong: given}
+    return replace(KNOWN, refutations=(first, *KNOWN.refutations[1:]))
+
+
+GIVEN = next(iter(KNOWN.refutations[0].values()))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(GIVEN, plies=GIVEN.plies + 2),
+        replace(GIVEN, value=LOSS if GIVEN.value == DRAW else DRAW),
+        replace(GIVEN, reply=None),
+    ],
+)
+def test_a_wrong_refutation_is_found(changed: Refutation) -> None:
+    defects = find_defects(changed_refutation(changed))
+    assert len(defects) == 1
+    assert "the refutation of" in defects[0]
+
+
+def test_a_wrong_value_and_wrong_themes_are_found() -> None:
+    assert "its themes are others" in find_defects(replace(KNOWN, themes=("draw",)))
+    defects = find_defects(replace(KNOWN, value=DRAW))
+    assert any("is worth a win" in defect for defect in defects)
+
+
+def test_two_right_moves_are_found() -> None:
+    game = next(
+        (positions, moves, winning)
+        for seed in range(100)
+        for positions, moves in [play_game(Layout.shuffled(seed), Random(seed))]
+        for winning in [rules.dangers(positions[-2]).winning]
+        if len(winning) > 1
+    )
+    positions, moves, (first, second, *_) = game
+    wrong = [cell for cell in legal_cells(positions[-2]) if cell != first]
+    refutations = dict.fromkeys(wrong, Refutation(None, LOSS, 1))
+    puzzle = Puzzle(positions[0].layout, tuple(moves[:-1]), (first,), WIN, (refutations,))
+    defects = find_defects(puzzle)
+    assert f"{format_cell(second)} is right too" in defects
+    assert "it is won in one move" in defects
+    assert "it is dull" in defects
+
+
+def test_a_defence_that_could_hold_out_longer_is_found() -> None:
+    puzzle, weak, winning = next(
+        (puzzle, reply, dangers.winning[0])
+        for puzzle in map(from_fields, shipped_fields())
+        for reply in legal_cells(puzzle.at(1))
+        for dangers in [rules.dangers(puzzle.at(1).after(reply))]
+        if puzzle.turns > 2 and len(dangers.winning) == 1
+    )
+    solver, after = LateSolver(puzzle.layout), puzzle.at(1).after(weak)
+    others = [cell for cell in legal_cells(after) if cell != winning]
+    if any(solver.value(after.after(cell)) == LOSS for cell in others):
+        pytest.fail("this puzzle shows something else: another right move")
+    last_turn = {cell: refute(solver, after.after(cell)) for cell in others}
+    changed = replace(
+        puzzle,
+        solution=(puzzle.solution[0], weak, winning),
+        refutations=(puzzle.refutations[0], last_turn),
+    )
+    changed = replace(changed, themes=themes_of(puzzle.position, changed.solution, WIN))
+    assert find_defects(changed) == [f"the reply {format_cell(weak)} is not the most stubborn"]
