@@ -9,6 +9,10 @@ from kamon.position import Side
 from kamon.web.database import (
     Database,
     handovers,
+    puzzle_days,
+    puzzle_players,
+    puzzle_tries,
+    puzzles,
     reviews,
     server,
     studies,
@@ -58,6 +62,7 @@ def _play(connection: Connection, number: int) -> None:
 
 def _fill_the_rest(connection: Connection, games: int) -> None:
     study = {"holder": "a" * 64, "updated": 3, "record": '[Event "Žofie"]\n\n1. a1 {“🀄”} *'}
+    rating = {"rating": 1234.5, "deviation": 45.25, "volatility": 0.06}
     rows: dict[Table, list[dict[str, Any]]] = {
         handovers: [{"token": "t" * 64, "game": "game0", "side": "black", "expires": 2**40}],
         studies: [
@@ -68,6 +73,18 @@ def _fill_the_rest(connection: Connection, games: int) -> None:
         server: [{"name": "key", "value": "00" * 32}, {"name": "alive", "value": "12345"}],
         unsigned_holders: [{"holder": "u" * 64}],
         thoughts: [{"game": "game0", "number": 1, "client": "c", "since": 9, "leased_until": 0}],
+        puzzles: [
+            {"id": "abcdefg2", "text": "a,b", "canonical": "c", "pattern": "d"}
+            | {"tries": 0, **rating},
+            {"id": "abcdefg3", "text": None, "canonical": None, "pattern": None}
+            | {"tries": 3, **rating},
+        ],
+        puzzle_players: [
+            {"holder": "a" * 64, **rating, "streak": 1, "best_streak": 2, "run_started": 9}
+            | {"run_score": 1, "run_misses": 0, "best_run": 4}
+        ],
+        puzzle_tries: [{"holder": "a" * 64, "puzzle": "abcdefg3", "at": 7, "solved": True}],
+        puzzle_days: [{"date": "2026-11-16", "puzzle": "abcdefg3"}],
     }
     for table, several in rows.items():
         connection.execute(insert(table), several)

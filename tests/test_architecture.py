@@ -79,6 +79,7 @@ ORDER = [
     "puzzles.puzzle",
     "puzzles.themes",
     "puzzles.finding",
+    "puzzles.missed",
     "puzzles.difficulty",
     "puzzles.files",
     "puzzles.checking",
@@ -139,6 +140,10 @@ ORDER = [
     "web.pictures.qr_codes",
     "web.pictures.rasters",
     "web.pictures.studio",
+    "web.puzzles.glicko",
+    "web.puzzles.book",
+    "web.puzzles.store",
+    "web.puzzles.searching",
     "web.services",
     "web.pages.assets",
     "web.pages.shell",
@@ -150,6 +155,9 @@ ORDER = [
     "web.games.socket",
     "web.studies.routes",
     "web.pictures.routes",
+    "web.puzzles.messages",
+    "web.puzzles.judging",
+    "web.puzzles.routes",
     "web.learn.lessons",
     "web.learn.rulebook",
     "web.pages.routes",
@@ -164,7 +172,7 @@ EXCEPTIONS = {("position", "render.svg")}
 GAME_MODULES = ORDER[: ORDER.index("engine.strengths")]
 PACKAGES = {"", "render", "engine", "census", "puzzles", "web"} | {
     f"web.{part}"
-    for part in ("cluster", "games", "engine", "studies", "pictures", "learn", "pages")
+    for part in ("cluster", "games", "engine", "studies", "pictures", "puzzles", "learn", "pages")
 }
 
 

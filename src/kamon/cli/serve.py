@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import logging
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -29,6 +30,7 @@ GRACE: Final = 3
 MOST_CONNECTIONS: Final = 50_000
 USUAL_PORT: Final = 443
 FILES_OF_OUR_OWN: Final = 100
+_HOURS: Final = 24
 
 EXAMPLES = """Examples:
 
@@ -65,6 +67,10 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         float,
         typer.Option(min=0, max=10, help="Seconds that the computer takes for a move at least."),
     ] = 0.6,
+    night: Annotated[
+        str,
+        typer.Option(help="Hours in which puzzles are looked for in finished games, or never."),
+    ] = "1-5",
     copy_to: Annotated[
         Path | None,
         typer.Option(help="Write a copy of the database to a new file, and leave.", dir_okay=False),
@@ -114,6 +120,7 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         metrics_host=metrics_host,
         metrics_port=metrics_port,
         moment=moment,
+        night=parse_night(night),
     )
     if copy_to is not None:
         _copy(settings.database, copy_to)
@@ -185,6 +192,16 @@ def bind(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((host, port))
     return listener
+
+
+def parse_night(text: str) -> tuple[int, int] | None:
+    """Read the hours of the night, as in ``1-5`` or ``22-4``."""
+    if text == "never":
+        return None
+    match = re.fullmatch(r"(\d{1,2})-(\d{1,2})", text)
+    if match is None or max(int(match[1]), int(match[2])) > _HOURS:
+        raise typer.BadParameter(f"{text!r} is no night: expected hours such as 1-5, or never")
+    return int(match[1]), int(match[2])
 
 
 def _origin(address: str) -> str:

@@ -10,10 +10,8 @@ later, the reply among them, and ``c4:d5=8`` that it draws. A wrong move that en
 has no reply: ``c4:=0``.
 """
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -148,14 +146,16 @@ def _check_turn(position: Position, right: int, refutations: Mapping[int, Refuta
 # --- Whole files ---
 
 
+def format_row(puzzle: Puzzle) -> str:
+    """Write the line of one puzzle."""
+    return ",".join(to_fields(puzzle)[column] for column in COLUMNS)
+
+
 def format_puzzles(puzzles: Iterable[Puzzle]) -> str:
     """Write a file."""
-    out = io.StringIO()
-    out.write(f"{_HEAD}{_VERSION}\n")
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(to_fields, puzzles))
-    return out.getvalue()
+    # No field has a comma or a quotation mark, so none needs any quoting.
+    rows = [f"{_HEAD}{_VERSION}", ",".join(COLUMNS), *map(format_row, puzzles)]
+    return "\n".join([*rows, ""])
 
 
 def parse_puzzles(text: str) -> Iterator[Puzzle]:
@@ -171,17 +171,19 @@ def parse_puzzles(text: str) -> Iterator[Puzzle]:
         )
     if len(lines) < 2 or lines[1] != ",".join(COLUMNS):  # noqa: PLR2004 - the head, the columns
         raise FormatError(f"the columns are not these: {', '.join(COLUMNS)}").at(line=2)
-    for number, row in enumerate(csv.reader(lines[2:]), 3):
-        yield _read_row(row, number)
+    for number, line in enumerate(lines[2:], 3):
+        try:
+            yield parse_row(line)
+        except KamonError as error:
+            raise error.at(line=number) from None
 
 
-def _read_row(row: Sequence[str], number: int) -> Puzzle:
-    if len(row) != len(COLUMNS):
-        raise FormatError(f"expected {len(COLUMNS)} columns, found {len(row)}").at(line=number)
-    try:
-        return from_fields(dict(zip(COLUMNS, row, strict=True)))
-    except KamonError as error:
-        raise error.at(line=number) from None
+def parse_row(line: str) -> Puzzle:
+    """Read the line of one puzzle."""
+    fields = line.split(",")
+    if len(fields) != len(COLUMNS):
+        raise FormatError(f"expected {len(COLUMNS)} columns, found {len(fields)}")
+    return from_fields(dict(zip(COLUMNS, fields, strict=True)))
 
 
 SHIPPED: Final = Path(__file__).with_name("shipped.csv")
@@ -191,4 +193,4 @@ SHIPPED: Final = Path(__file__).with_name("shipped.csv")
 def shipped_fields() -> tuple[dict[str, str], ...]:
     """Read the puzzles that come with the program, as text: they were checked before they did."""
     lines = SHIPPED.read_text(encoding="utf-8").splitlines()
-    return tuple(csv.DictReader(lines[1:]))
+    return tuple(dict(zip(COLUMNS, line.split(","), strict=True)) for line in lines[2:])

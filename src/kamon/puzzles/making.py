@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from kamon import rules
 from kamon.census.canonical import canonical_layout
-from kamon.census.rows import Row
 from kamon.engine.levels import choose
 from kamon.layout import Layout
 from kamon.position import Position
@@ -33,7 +32,7 @@ class PuzzlesJob:
 
     number: int
 
-    def run(self) -> list[Row]:
+    def run(self) -> list[dict[str, Any]]:
         """Play the games, and return the puzzles."""
         rng = Random(f"puzzles {self.number}")  # noqa: S311 - no secret
         puzzles = (make_puzzle(rng) for _ in range(GAMES_IN_A_BATCH))

@@ -38,9 +38,13 @@ from kamon.web.pages import routes as page_routes
 from kamon.web.pages.assets import STATIC, assets_router, stamped
 from kamon.web.pictures import routes as picture_routes
 from kamon.web.pictures.studio import Studio
+from kamon.web.puzzles import routes as puzzle_routes
+from kamon.web.puzzles.book import Book
+from kamon.web.puzzles.searching import Searching
+from kamon.web.puzzles.store import PuzzleStore
 from kamon.web.security import Guard
 from kamon.web.server_time import ServerTime
-from kamon.web.services import Services
+from kamon.web.services import Puzzles, Services
 from kamon.web.settings import Settings
 from kamon.web.studies import routes as study_routes
 from kamon.web.studies.store import Studies
@@ -48,6 +52,8 @@ from kamon.web.writer import Writer
 
 DAY: Final = 24 * 3600 * 1000
 HOUR: Final = 3600.0
+# How often the server looks whether it is night.
+NIGHT_PAUSE: Final = 600.0
 # How long the event loop waits for Python while a thread reads a long text; 5 ms by default.
 SWITCH_SECONDS: Final = 0.001
 # Games that never began wait this long.
@@ -83,6 +89,7 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     app.include_router(lessons.router)
     app.include_router(study_routes.router)
     app.include_router(picture_routes.router)
+    app.include_router(puzzle_routes.router)
     app.include_router(page_routes.router)
     app.include_router(rulebook.router)
     app.include_router(assets_router())
@@ -111,6 +118,7 @@ class _Core:
     people: People
     budgets: Budgets
     thinkers: Thinkers
+    memory: ServerMemory
     following: Following | None
 
 
@@ -158,7 +166,9 @@ async def _playing(
         )
         if following is not None:
             following.wants_thought = thinkers.look_for_work
-        core = _Core(health, metrics, secrets, now, desk, people, budgets, thinkers, following)
+        core = _Core(
+            health, metrics, secrets, now, desk, people, budgets, thinkers, memory, following
+        )
         tasks = []
         if following is None:
             # Servers that share a database note it themselves, and more often.
@@ -195,16 +205,28 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
             analysts=analysts,
             reviews=Reviews(writer, analysts),
             studio=studio,
+            puzzles=_puzzles(core, analysts),
             following=core.following,
         )
         _show_numbers(services)
         _calm_collector()
         sys.setswitchinterval(SWITCH_SECONDS)
         clearing = core.health.repeat("clearing", lambda: _clear_old(services), HOUR)
-        tasks = [asyncio.create_task(clearing), asyncio.create_task(services.overload.watch())]
+        searching = core.health.repeat(
+            "puzzles", lambda: services.puzzles.searching.at_night(settings.night), NIGHT_PAUSE
+        )
+        tasks = [
+            asyncio.create_task(task) for task in (clearing, searching, services.overload.watch())
+        ]
         yield services
         await _cancel(tasks)
         studio.close()
+
+
+def _puzzles(core: _Core, analysts: Analysts) -> Puzzles:
+    database = core.desk.writer.database
+    book, store = Book(database), PuzzleStore(database, core.desk.writer)
+    return Puzzles(book, store, Searching(store, book, core.desk, analysts, core.memory))
 
 
 async def think(settings: Settings, database: Database, ended: asyncio.Event) -> None:

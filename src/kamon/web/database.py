@@ -168,6 +168,51 @@ spending: Final = Table(
     Column("round", BigInteger, nullable=False),
     Column("amount", Float, nullable=False),
 )
+# Puzzles that somebody has tried, or that were made here. What comes with the program has no row.
+puzzles: Final = Table(
+    "puzzles",
+    metadata,
+    Column("id", String(8), primary_key=True),
+    # As a line of a file of puzzles; for those that come with the program it is there.
+    Column("text", Text),
+    # No two of those that were made here are alike.
+    Column("canonical", String(100), unique=True),
+    Column("pattern", String(64), unique=True),
+    Column("rating", Float, nullable=False),
+    Column("deviation", Float, nullable=False),
+    Column("volatility", Float, nullable=False),
+    Column("tries", Integer, nullable=False),
+)
+# How each visitor does at puzzles, and their run against the clock.
+puzzle_players: Final = Table(
+    "puzzle_players",
+    metadata,
+    Column("holder", String(64), primary_key=True),
+    Column("rating", Float, nullable=False),
+    Column("deviation", Float, nullable=False),
+    Column("volatility", Float, nullable=False),
+    Column("streak", Integer, nullable=False),
+    Column("best_streak", Integer, nullable=False),
+    Column("run_started", BigInteger),
+    Column("run_score", Integer, nullable=False),
+    Column("run_misses", Integer, nullable=False),
+    Column("best_run", Integer, nullable=False),
+)
+# Each visitor's first try of each puzzle.
+puzzle_tries: Final = Table(
+    "puzzle_tries",
+    metadata,
+    Column("holder", String(64), primary_key=True),
+    Column("puzzle", String(8), primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("solved", Boolean, nullable=False),
+)
+puzzle_days: Final = Table(
+    "puzzle_days",
+    metadata,
+    Column("date", String(10), primary_key=True),
+    Column("puzzle", String(8), nullable=False),
+)
 
 # The name under which ``server`` holds how far a copy into this database has come (copying.py).
 COPY_MARK: Final = "copy"

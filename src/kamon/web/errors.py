@@ -38,6 +38,9 @@ ERRORS: Final[dict[str, ErrorKind]] = {
     "not-found": ErrorKind(404, "There is nothing here."),
     "no-such-game": ErrorKind(404, "There is no such game."),
     "no-such-study": ErrorKind(404, "There is no such study."),
+    "no-such-puzzle": ErrorKind(404, "There is no such puzzle."),
+    "no-such-day": ErrorKind(404, "There is nothing for this day."),
+    "nothing-missed": ErrorKind(404, "We found no missed chance in your last lost games."),
     "bad-method": ErrorKind(405, "This address does not accept requests of this kind."),
     # What cannot be read
     "bad-message": ErrorKind(

@@ -72,6 +72,14 @@ class ServerMemory:
         with contextlib.suppress(ApiError):
             await self._write(_KEEP_LAST, _ALIVE, str(now))
 
+    async def read(self, name: str) -> str | None:
+        """Return a value that was kept under a name."""
+        return await asyncio.to_thread(self._read, name)
+
+    async def keep(self, name: str, value: str) -> None:
+        """Keep a value under a name, in place of the one before."""
+        await self._write(_KEEP_LAST, name, value)
+
     async def _write(self, how: TextClause, name: str, value: str) -> None:
         def write(connection: Connection) -> None:
             connection.execute(how, {"name": name, "value": value})

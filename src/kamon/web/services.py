@@ -26,8 +26,20 @@ from kamon.web.limits import Budgets, client_of
 from kamon.web.metrics import Metrics
 from kamon.web.overload import Overload
 from kamon.web.pictures.studio import Studio
+from kamon.web.puzzles.book import Book
+from kamon.web.puzzles.searching import Searching
+from kamon.web.puzzles.store import PuzzleStore
 from kamon.web.settings import Settings
 from kamon.web.studies.store import Studies
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzles:
+    """The parts that deal with puzzles."""
+
+    book: Book
+    store: PuzzleStore
+    searching: Searching
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +59,7 @@ class Services:
     analysts: Analysts
     reviews: Reviews
     studio: Studio
+    puzzles: Puzzles
     # What other servers do, where some share the database.
     following: Following | None = None
 

@@ -22,6 +22,9 @@ class Settings:
     analysts: int = 2
     # Games, studies and reviews that nobody changes are kept for ever, or for so many days.
     keep_days: int | None = None
+    # The hours of the night, by the clock of the machine, in which puzzles are looked for in games
+    # that were played; None for never.
+    night: tuple[int, int] | None = (1, 5)
     # Where Prometheus finds the numbers of this server; no port for nowhere.
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None

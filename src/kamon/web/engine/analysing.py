@@ -37,6 +37,9 @@ def _answer(question: Told, tell: Callable[[Told], None], stopped: Callable[[], 
 
     game = parse_line(question["line"])
     assert game is not None  # noqa: S101 - it has been checked
+    if question["kind"] in {"puzzle", "missed"}:
+        tell(_look_for_puzzles(question, game))
+        return
     if question["kind"] == "study":
         solver = _solver(game.layout)
         analysis.study(
@@ -55,6 +58,21 @@ def _answer(question: Told, tell: Callable[[Told], None], stopped: Callable[[], 
         progress=lambda done, whole: tell({"progress": [done, whole]}),
         cancelled=stopped,
     )
+
+
+def _look_for_puzzles(question: Told, game: Any) -> Told:  # noqa: ANN401 - as below
+    """Find the puzzle in a game, or the move that one side missed."""
+    from kamon.position import Side  # noqa: PLC0415
+    from kamon.puzzles.files import format_row  # noqa: PLC0415
+    from kamon.puzzles.making import proven_puzzle  # noqa: PLC0415
+    from kamon.puzzles.missed import missed_move  # noqa: PLC0415
+
+    positions = [game.root.position, *(node.position for node in game.main_line())]
+    if question["kind"] == "puzzle":
+        puzzle = proven_puzzle(positions, game.moves)
+        return {"puzzle": None if puzzle is None else format_row(puzzle)}
+    missed = missed_move(positions, game.moves, Side(question["side"]))
+    return {"missed": None if missed is None else missed.data()}
 
 
 _kept: dict[str, Any] = {}

@@ -99,6 +99,7 @@ async def end_identity(request: Request, services: ServicesParam) -> Response:
     holder = visitor.require()
     await services.desk.let_go(holder)
     await services.studies.let_go(holder)
+    await services.puzzles.store.let_go(holder)
     services.secrets.forget(holder)
     response = Response(status_code=204)
     if visitor.by_cookie:

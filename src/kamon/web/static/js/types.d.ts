@@ -57,6 +57,13 @@ export interface BranchView {
   children: BranchView[];
 }
 
+/** The days of a month up to today. */
+export interface CalendarView {
+  today: string;
+  first: string;
+  days: DayView[];
+}
+
 /** The clock of a game: also by which control it runs. */
 export interface ClockView {
   black: number;
@@ -77,6 +84,13 @@ export interface CommandData {
   what?: "draw" | "takeback" | "rematch" | null;
   board?: "same" | "new" | null;
   name?: string | null;
+}
+
+/** A day in the calendar: its puzzle, and how the visitor's first try ended. */
+export interface DayView {
+  date: string;
+  puzzle: string;
+  result: "solved" | "missed" | null;
 }
 
 /** One thing that is wrong with a board, a position, a move or a record. */
@@ -219,6 +233,19 @@ export interface HealthView {
   problems: Record<string, string>;
 }
 
+/** Help: what the puzzle teaches, or the cells among which the right one is. */
+export interface HintView {
+  themes: string[];
+  cells: string[];
+  change: number | null;
+}
+
+/** Help with the next move: step 1 what it teaches, 2 two cells to choose from, 3 the cell. */
+export interface HintWish {
+  moves: string[];
+  step: number;
+}
+
 /** A study that is kept: by whom, and when it was last changed. */
 export interface KeptStudy {
   start: string;
@@ -258,12 +285,47 @@ export interface LobbyView {
   open: SummaryView[];
 }
 
+/** A move that is tried in a position of one's own game. */
+export interface MissedMove {
+  cell: string;
+}
+
+/** A position of one of the visitor's own games, in which they could have done better. */
+export interface MissedView {
+  game: string;
+  ply: number;
+  board: BoardView;
+  side: "black" | "white";
+  goal: "win" | "draw";
+}
+
 /** What a move is worth for who plays it: proven, with its distance to the end, or estimated. */
 export interface MoveValueView {
   move: string;
   value: "win" | "draw" | "loss" | null;
   distance: number | null;
   estimate: number | null;
+}
+
+/** What comes of a move: the board after it, and the reply with the board after that. */
+export interface MoveView {
+  right: boolean;
+  done: boolean;
+  board: BoardView;
+  reply: string | null;
+  after: BoardView | null;
+  value: "win" | "draw" | "loss";
+  plies: number;
+  change: number | null;
+  progress: ProgressView | null;
+  solution: SolutionView | null;
+  run: RunView | null;
+}
+
+/** The solver's moves so far, the newest last; ``run`` tells that the clock runs. */
+export interface Moves {
+  moves: string[];
+  run?: boolean;
 }
 
 /** What the blocked side would have had to match. */
@@ -349,6 +411,31 @@ export interface ProgressMessage {
   progress: number[];
 }
 
+/** How the visitor does. ``sure`` tells whether the rating rests on enough puzzles. */
+export interface ProgressView {
+  rating: number;
+  sure: boolean;
+  solved: number;
+  missed: number;
+  streak: number;
+  best_streak: number;
+  best_run: number;
+}
+
+/** A puzzle to solve. ``result`` is how the visitor's first try ended, if there was one. */
+export interface PuzzleView {
+  id: string;
+  line: string;
+  board: BoardView;
+  side: "black" | "white";
+  goal: "win" | "draw";
+  turns: number;
+  rating: number;
+  tries: number;
+  result: "solved" | "missed" | null;
+  date: string | null;
+}
+
 /** A study made of some text, and where the text stopped making sense. */
 export interface ReadStudy {
   start: string;
@@ -418,6 +505,15 @@ export interface RoomView {
   assistance?: AssistanceView | null;
 }
 
+/** A run against the clock: what is left in milliseconds, how many are solved, how many not. */
+export interface RunView {
+  left: number;
+  length: number;
+  score: number;
+  misses: number;
+  best: number;
+}
+
 /** Where a study is kept, and when it was. */
 export interface SavedStudy {
   id: string;
@@ -456,6 +552,13 @@ export type SocketAnswer =
   | PongMessage;
 
 export type SocketMessage = Watch | Do | Analyse | Stop | Ping;
+
+/** What is told of a puzzle when it is over: its themes, and the whole game as a line. */
+export interface SolutionView {
+  themes: string[];
+  line: string;
+  solution: string[];
+}
 
 /** Nobody waits for the study or the review any more. */
 export interface Stop {

@@ -1,0 +1,131 @@
+"""All puzzles of a server: those that come with the program, and those that it has made itself.
+
+They are listed in memory. What people's tries have made of their ratings is in the database, and
+so is what the server has made; both are read again from time to time, because other servers may
+share the database.
+"""
+
+import hashlib
+import heapq
+import json
+import threading
+import time
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from random import Random
+from typing import Final
+
+from sqlalchemy import select
+
+from kamon.puzzles.files import SHIPPED, parse_row
+from kamon.puzzles.puzzle import Puzzle
+from kamon.web.database import Database, puzzles
+from kamon.web.puzzles.glicko import Rating
+
+# How sure the first guess of a puzzle's rating is.
+FIRST_DEVIATION: Final = 200.0
+# Of so many puzzles that fit best, any is taken.
+_CHOICE: Final = 24
+# A puzzle for everybody is neither too easy nor too hard.
+_DAILY_RATINGS: Final = (1000, 1500)
+_REFRESH_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What is known of a puzzle without reading it: ``text`` is its line of the file."""
+
+    id: str
+    rating: Rating
+    themes: tuple[str, ...]
+    text: str
+    tries: int = 0
+
+    def read(self) -> Puzzle:
+        """Read the puzzle itself."""
+        return parse_row(self.text)
+
+
+@lru_cache(maxsize=1)
+def shipped() -> dict[str, Listed]:
+    """List the puzzles that come with the program."""
+    _, _, *rows = SHIPPED.read_text(encoding="utf-8").splitlines()
+    return {listed.id: listed for listed in map(_listed, rows)}
+
+
+def _listed(text: str) -> Listed:
+    name, _, _, _, rating, themes, _ = text.split(",")
+    return Listed(name, Rating(float(rating), FIRST_DEVIATION), tuple(themes.split()), text)
+
+
+class Book:
+    """The puzzles of one server. Its methods read the database: not for the event loop."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._listed: dict[str, Listed] = {}
+        self._read_at = -_REFRESH_SECONDS
+        self._lock = threading.Lock()
+
+    def puzzles(self) -> dict[str, Listed]:
+        """List all puzzles by their ids, with ratings that are at most a minute old."""
+        with self._lock:
+            if time.monotonic() - self._read_at >= _REFRESH_SECONDS:
+                self._listed = shipped() | self._changed()
+                self._read_at = time.monotonic()
+            return self._listed
+
+    def forget(self) -> None:
+        """Read the database again when somebody asks next."""
+        self._read_at = -_REFRESH_SECONDS
+
+    def _changed(self) -> dict[str, Listed]:
+        """Read the puzzles that somebody has tried here, or that were made here."""
+        found, known = {}, shipped()
+        with self._database.reading() as connection:
+            for row in connection.execute(select(puzzles)):
+                text = row.text or (known[row.id].text if row.id in known else None)
+                if text is None:
+                    # It came with another version of the program.
+                    continue
+                rating = Rating(row.rating, row.deviation, row.volatility)
+                found[row.id] = Listed(row.id, rating, _listed(text).themes, text, row.tries)
+        return found
+
+    def find(self, puzzle: str) -> Listed | None:
+        """Return a puzzle."""
+        return self.puzzles().get(puzzle)
+
+    def choose(
+        self, near: float, rng: Random, *, theme: str | None = None, without: frozenset[str]
+    ) -> Listed | None:
+        """Choose a puzzle of about some rating that is not among those already tried."""
+        fitting = (
+            each
+            for each in self.puzzles().values()
+            if each.id not in without and (theme is None or theme in each.themes)
+        )
+        closest = heapq.nsmallest(_CHOICE, fitting, key=lambda each: abs(each.rating.value - near))
+        return rng.choice(closest) if closest else None
+
+
+def puzzle_for(day: date, used: frozenset[str]) -> str:
+    """Choose the puzzle of a day: the same on every server that has the same puzzles.
+
+    Each puzzle has a random number for the day, and the lowest is taken. None comes twice while
+    others are left.
+    """
+    low, high = _DAILY_RATINGS
+    fitting = [each.id for each in shipped().values() if low <= each.rating.value <= high]
+    fresh = [each for each in fitting if each not in used]
+
+    def number(puzzle: str) -> str:
+        return hashlib.sha256(f"{day.isoformat()} {puzzle}".encode()).hexdigest()
+
+    return min(fresh or fitting or list(shipped()), key=number)
+
+
+def pattern_text(puzzle: Puzzle) -> str:
+    """Name a pattern, so that the database can tell twins."""
+    return hashlib.sha256(json.dumps(puzzle.pattern).encode()).hexdigest()

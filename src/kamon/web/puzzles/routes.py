@@ -1,0 +1,403 @@
+"""Puzzles over HTTP. The solution stays here: each move is judged when it is played."""
+
+import asyncio
+from datetime import UTC, date, datetime, timedelta
+from random import SystemRandom
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+from fastapi import Path as PathParam
+from typing_extensions import TypedDict
+
+from kamon.engine.values import VALUE_NAMES
+from kamon.notation import format_cell, format_layout, parse_cell
+from kamon.position import Side
+from kamon.puzzles.puzzle import Puzzle
+from kamon.web.errors import ApiError
+from kamon.web.games.lobby import FINISHED
+from kamon.web.games.rooms import Room
+from kamon.web.games.views import board_view
+from kamon.web.identity import Visitor
+from kamon.web.ids import PublicId
+from kamon.web.puzzles.book import Listed
+from kamon.web.puzzles.judging import Judged, judge, play
+from kamon.web.puzzles.messages import (
+    LAST_HINT,
+    CalendarView,
+    DayName,
+    DayView,
+    HintView,
+    HintWish,
+    MissedMove,
+    MissedView,
+    MonthName,
+    Moves,
+    MoveView,
+    ProgressView,
+    PuzzleId,
+    PuzzleView,
+    Result,
+    RunView,
+    SolutionView,
+    ThemeName,
+)
+from kamon.web.puzzles.searching import MISSED_GAMES
+from kamon.web.puzzles.store import RUN_LENGTH, Player
+from kamon.web.schemas import ERROR_ANSWERS
+from kamon.web.services import Services, ServicesParam
+
+# The puzzles of days begin with this one.
+FIRST_DAY: Final = date(2026, 1, 1)
+# A run against the clock begins with the easiest puzzles, and each one solved makes them harder.
+_RUN_RATING: Final = 700
+_RUN_STEP: Final = 40
+# A rating that may be off by more is shown with a question mark, as on other servers.
+_SURE: Final = 110.0
+_rng = SystemRandom()
+
+router = APIRouter(prefix="/api/puzzles", responses=ERROR_ANSWERS)
+
+
+# --- Training --------------------------------------------------------------------------------
+
+
+@router.get("/next")
+async def next_puzzle(
+    request: Request,
+    services: ServicesParam,
+    theme: ThemeName | None = None,
+    *,
+    run: bool = False,
+) -> PuzzleView:
+    """Choose a puzzle that fits the visitor, of a theme or any; in a run, of its next step."""
+    services.spend(request, "requests")
+    visitor = services.visitor(request, changes=False)
+    player = await asyncio.to_thread(services.puzzles.store.player, visitor.holder)
+    tried = await asyncio.to_thread(services.puzzles.store.tried, visitor.holder)
+    near = _RUN_RATING + _RUN_STEP * player.run_score if run else player.rating.value
+    without = frozenset[str]() if run else frozenset(tried)
+
+    def choose() -> Listed | None:
+        book = services.puzzles.book
+        found = book.choose(near, _rng, theme=theme, without=without)
+        # Who has solved them all begins again.
+        return found or book.choose(near, _rng, theme=theme, without=frozenset())
+
+    listed = await asyncio.to_thread(choose)
+    if listed is None:
+        raise ApiError("no-such-puzzle")
+    return _puzzle_view(listed, tried)
+
+
+@router.get("/me")
+async def show_progress(request: Request, services: ServicesParam) -> ProgressView:
+    """Tell how the visitor does at puzzles."""
+    services.spend(request, "requests")
+    visitor = services.visitor(request, changes=False)
+    return await _progress(services, visitor.holder)
+
+
+@router.post("/runs", status_code=201)
+async def begin_run(request: Request, services: ServicesParam) -> RunView:
+    """Begin a run against the clock."""
+    holder = services.visitor(request, changes=True).require()
+    services.spend(request, "messages")
+    now = services.desk.now()
+    return _run_view(await services.puzzles.store.begin_run(holder, now), now)
+
+
+# --- Days ------------------------------------------------------------------------------------
+
+
+@router.get("/days")
+async def show_calendar(
+    request: Request, services: ServicesParam, month: Annotated[MonthName | None, Query()] = None
+) -> CalendarView:
+    """Tell the puzzles of a month's days, up to today, and which ones the visitor has solved."""
+    services.spend(request, "requests")
+    visitor = services.visitor(request, changes=False)
+    today = today_of(services)
+    first = today.replace(day=1) if month is None else date.fromisoformat(f"{month}-01")
+    if first > today or first < FIRST_DAY:
+        raise ApiError("no-such-day")
+    tried = await asyncio.to_thread(services.puzzles.store.tried, visitor.holder)
+    days: list[DayView] = []
+    day = first
+    while day <= today and day.month == first.month:
+        puzzle = await services.puzzles.store.puzzle_of(day)
+        days.append({"date": day.isoformat(), "puzzle": puzzle, "result": _result(tried, puzzle)})
+        day += timedelta(days=1)
+    return {"today": today.isoformat(), "first": FIRST_DAY.isoformat(), "days": days}
+
+
+@router.get("/days/{name}")
+async def show_day(name: DayName, request: Request, services: ServicesParam) -> PuzzleView:
+    """Tell the puzzle of a day: the same for everybody."""
+    services.spend(request, "requests")
+    visitor = services.visitor(request, changes=False)
+    day = read_day(name, services)
+    listed = await _find(services, await services.puzzles.store.puzzle_of(day))
+    tried = await asyncio.to_thread(services.puzzles.store.tried, visitor.holder)
+    return {**_puzzle_view(listed, tried), "date": name}
+
+
+def read_day(name: str, services: Services) -> date:
+    """Read a day that has a puzzle."""
+    try:
+        day = date.fromisoformat(name)
+    except ValueError:
+        raise ApiError("no-such-day") from None
+    if not FIRST_DAY <= day <= today_of(services):
+        raise ApiError("no-such-day")
+    return day
+
+
+def today_of(services: Services) -> date:
+    """Return the day, which begins everywhere at the same moment."""
+    return datetime.fromtimestamp(services.desk.now() / 1000, UTC).date()
+
+
+# --- What one has missed ----------------------------------------------------------------------
+
+
+@router.get("/missed")
+async def next_missed(request: Request, services: ServicesParam) -> MissedView:
+    """Find a position in one of the visitor's lost games in which they could have done better."""
+    services.spend(request, "requests")
+    visitor = services.visitor(request, changes=False)
+    holder = visitor.require()
+    ids = await asyncio.to_thread(
+        services.desk.games.games_of, holder, MISSED_GAMES, None, FINISHED
+    )
+    tables = await services.desk.several(ids)
+    lost = [
+        (table.room, side)
+        for table in tables
+        for side in visitor.sides(table.holders)
+        if _has_lost(table.room, side)
+    ]
+    found = await services.puzzles.searching.find_missed(lost, services.client(request))
+    if found is None:
+        raise ApiError("nothing-missed")
+    room, side, missed = found
+    return {
+        "game": room.id,
+        "ply": missed["ply"],
+        "board": board_view(room.positions[missed["ply"]]),
+        "side": side.value,
+        "goal": missed["value"],
+    }
+
+
+def _has_lost(room: Room, side: Side) -> bool:
+    return not room.shared and room.result is not None and room.result.winner is side.other
+
+
+@router.post("/missed/{game}")
+async def try_missed(
+    game: Annotated[PublicId, PathParam()],
+    tried: MissedMove,
+    request: Request,
+    services: ServicesParam,
+) -> MoveView:
+    """Judge a move in a position of the visitor's own game. Nothing is rated."""
+    visitor = services.visitor(request, changes=True)
+    services.spend(request, "messages")
+    table = await services.desk.table(game)
+    for side in visitor.sides(table.holders):
+        missed = await services.puzzles.searching.missed(table.room, side, services.client(request))
+        if missed is not None:
+            return _judge_missed(table.room, missed, parse_cell(tried.cell))
+    raise ApiError("nothing-missed")
+
+
+def _judge_missed(room: Room, missed: dict[str, Any], cell: int) -> MoveView:
+    after = play(room.positions[missed["ply"]], cell)
+    found = missed["refutations"].get(format_cell(cell))
+    reply = None if found is None else found["reply"]
+    return {
+        "right": found is None,
+        "done": True,
+        "board": board_view(after),
+        "reply": reply,
+        "after": None if reply is None else board_view(after.after(parse_cell(reply))),
+        "value": missed["value"] if found is None else found["value"],
+        "plies": 0 if found is None else found["plies"],
+        "change": None,
+        "progress": None,
+        "solution": None,
+        "run": None,
+    }
+
+
+# --- One puzzle ------------------------------------------------------------------------------
+
+
+@router.get("/{name}")
+async def show_puzzle(name: PuzzleId, request: Request, services: ServicesParam) -> PuzzleView:
+    """Tell a puzzle, without its solution."""
+    services.spend(request, "requests")
+    visitor = services.visitor(request, changes=False)
+    listed = await _find(services, name)
+    return _puzzle_view(
+        listed, await asyncio.to_thread(services.puzzles.store.tried, visitor.holder)
+    )
+
+
+@router.post("/{name}/moves")
+async def try_move(
+    name: PuzzleId, tried: Moves, request: Request, services: ServicesParam
+) -> MoveView:
+    """Judge the solver's newest move. The first try of a puzzle is rated when it is over."""
+    visitor = services.visitor(request, changes=True)
+    services.spend(request, "messages")
+    listed = await _find(services, name)
+    puzzle = listed.read()
+    judged = judge(puzzle, [parse_cell(cell) for cell in tried.moves])
+    view = _move_view(judged, puzzle)
+    if judged.right and not judged.done:
+        return view
+    if tried.run:
+        return {**view, "run": await _note_run(services, visitor, solved=judged.right)}
+    return {**view, **await _note(services, visitor, listed, solved=judged.right)}
+
+
+@router.post("/{name}/hints")
+async def give_hint(
+    name: PuzzleId, wish: HintWish, request: Request, services: ServicesParam
+) -> HintView:
+    """Help with the next move. From the second step on the puzzle counts as missed."""
+    visitor = services.visitor(request, changes=True)
+    services.spend(request, "messages")
+    listed = await _find(services, name)
+    puzzle = listed.read()
+    cells = [parse_cell(cell) for cell in wish.moves]
+    place = 2 * len(cells)
+    if list(puzzle.solution[:place:2]) != cells or place >= len(puzzle.solution):
+        raise ApiError("bad-message", detail="these are not moves of the solution")
+    if wish.step == 1:
+        return {"themes": list(puzzle.themes), "cells": [], "change": None}
+    noted = await _note(services, visitor, listed, solved=False)
+    right, wrong = puzzle.solution[place], puzzle.refutations[place // 2]
+    shown = [right]
+    if wish.step < LAST_HINT and wrong:
+        # The wrong move that holds out longest is the most tempting one.
+        shown.append(max(wrong, key=lambda cell: (wrong[cell].value, wrong[cell].plies, -cell)))
+    return {
+        "themes": list(puzzle.themes),
+        "cells": sorted(format_cell(cell) for cell in shown),
+        "change": noted["change"],
+    }
+
+
+async def _find(services: Services, name: str) -> Listed:
+    listed = await asyncio.to_thread(services.puzzles.book.find, name)
+    if listed is None:
+        raise ApiError("no-such-puzzle")
+    return listed
+
+
+# --- What is told ----------------------------------------------------------------------------
+
+
+def _puzzle_view(listed: Listed, tried: dict[str, bool]) -> PuzzleView:
+    puzzle = listed.read()
+    return {
+        "id": listed.id,
+        "line": _line(puzzle, puzzle.moves),
+        "board": board_view(puzzle.position),
+        "side": puzzle.position.turn.value,
+        "goal": VALUE_NAMES[puzzle.value],  # type: ignore[typeddict-item]
+        "turns": puzzle.turns,
+        "rating": round(listed.rating.value),
+        "tries": listed.tries,
+        "result": _result(tried, listed.id),
+        "date": None,
+    }
+
+
+def _result(tried: dict[str, bool], puzzle: str) -> Result | None:
+    if puzzle not in tried:
+        return None
+    return "solved" if tried[puzzle] else "missed"
+
+
+def _move_view(judged: Judged, puzzle: Puzzle) -> MoveView:
+    after = None if judged.reply is None else judged.after.after(judged.reply)
+    return {
+        "right": judged.right,
+        "done": judged.done,
+        "board": board_view(judged.after),
+        "reply": None if judged.reply is None else format_cell(judged.reply),
+        "after": None if after is None else board_view(after),
+        "value": VALUE_NAMES[judged.value],  # type: ignore[typeddict-item]
+        "plies": judged.plies,
+        "change": None,
+        "progress": None,
+        "solution": _solution(puzzle) if judged.right and judged.done else None,
+        "run": None,
+    }
+
+
+def _solution(puzzle: Puzzle) -> SolutionView:
+    return {
+        "themes": list(puzzle.themes),
+        "line": _line(puzzle, (*puzzle.moves, *puzzle.solution)),
+        "solution": [format_cell(cell) for cell in puzzle.solution],
+    }
+
+
+def _line(puzzle: Puzzle, moves: tuple[int, ...]) -> str:
+    return " ".join([format_layout(puzzle.layout), *map(format_cell, moves)])
+
+
+class _Change(TypedDict):
+    change: int | None
+    progress: ProgressView | None
+
+
+async def _note(services: Services, visitor: Visitor, listed: Listed, *, solved: bool) -> _Change:
+    """Rate the first try of somebody who can be told from others."""
+    if visitor.holder is None:
+        return {"change": None, "progress": None}
+    noted = await services.puzzles.store.note(
+        visitor.holder, listed, services.desk.now(), solved=solved
+    )
+    return {
+        "change": None if noted.change is None else round(noted.change),
+        "progress": await _progress(services, visitor.holder, noted.player),
+    }
+
+
+async def _progress(
+    services: Services, holder: str | None, player: Player | None = None
+) -> ProgressView:
+    store = services.puzzles.store
+    if player is None:
+        player = await asyncio.to_thread(store.player, holder)
+    solved, missed = await asyncio.to_thread(store.counts, holder)
+    return {
+        "rating": round(player.rating.value),
+        "sure": player.rating.deviation < _SURE,
+        "solved": solved,
+        "missed": missed,
+        "streak": player.streak,
+        "best_streak": player.best_streak,
+        "best_run": player.best_run,
+    }
+
+
+async def _note_run(services: Services, visitor: Visitor, *, solved: bool) -> RunView:
+    now = services.desk.now()
+    player = await services.puzzles.store.note_run(visitor.require(), now, solved=solved)
+    return _run_view(player, now)
+
+
+def _run_view(player: Player, now: int) -> RunView:
+    return {
+        "left": player.run_left(now),
+        "length": RUN_LENGTH,
+        "score": player.run_score,
+        "misses": player.run_misses,
+        "best": player.best_run,
+    }

@@ -1,0 +1,124 @@
+"""Puzzles from games that were played here: found at night, and moves that visitors missed."""
+
+import asyncio
+import logging
+import random
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import aclosing
+from datetime import datetime
+from typing import Any, Final
+
+from kamon.notation import format_cell, format_layout
+from kamon.position import Side
+from kamon.puzzles.files import parse_row
+from kamon.web.engine.analysts import Analysts
+from kamon.web.errors import ApiError
+from kamon.web.games.desk import Desk
+from kamon.web.games.rooms import Room
+from kamon.web.memory import ServerMemory
+from kamon.web.puzzles.book import Book
+from kamon.web.puzzles.store import PuzzleStore
+
+# Most games take far less than this.
+_SECONDS: Final = 20.0
+# Shorter games have no position that is late enough.
+_LEAST_MOVES: Final = 16
+_GAMES_AT_ONCE: Final = 20
+_MARK: Final = "puzzles"
+# Of a visitor's games the latest are looked at, and what was found in so many is remembered.
+MISSED_GAMES: Final = 40
+_REMEMBERED: Final = 1_000
+
+Told = dict[str, Any]
+_log = logging.getLogger(__name__)
+
+
+def is_night(hours: tuple[int, int], now: datetime) -> bool:
+    """Tell whether a moment is between two hours; the first may be later than the second."""
+    begin, end = hours
+    if begin <= end:
+        return begin <= now.hour < end
+    return now.hour >= begin or now.hour < end
+
+
+class Searching:
+    """Looks for puzzles in the games of one server."""
+
+    def __init__(
+        self,
+        store: PuzzleStore,
+        book: Book,
+        desk: Desk,
+        analysts: Analysts,
+        memory: ServerMemory,
+    ) -> None:
+        self._store = store
+        self._book = book
+        self._desk = desk
+        self._analysts = analysts
+        self._memory = memory
+        self._missed: OrderedDict[tuple[str, Side], Told | None] = OrderedDict()
+
+    # --- At night ---
+
+    async def at_night(
+        self, hours: tuple[int, int] | None, clock: Callable[[], datetime] = datetime.now
+    ) -> None:
+        """Look for puzzles in games that have ended, as long as it is night and nobody studies."""
+        while hours is not None and is_night(hours, clock()) and not self._analysts.waiting:
+            if not await self.search():
+                return
+
+    async def search(self) -> int:
+        """Look at some games that have ended since the last time; return how many."""
+        since = int(await self._memory.read(_MARK) or 0)
+        ended = await asyncio.to_thread(self._store.finished_games, since, _GAMES_AT_ONCE)
+        for game, updated in ended:
+            await self._search_in(game)
+            await self._memory.keep(_MARK, str(updated))
+        return len(ended)
+
+    async def _search_in(self, game: str) -> None:
+        try:
+            room = (await self._desk.table(game)).room
+        except ApiError:
+            # It was removed meanwhile.
+            return
+        if len(room.moves) < _LEAST_MOVES:
+            return
+        answer = await self._ask(room, {"kind": "puzzle"}, "")
+        if answer["puzzle"] is not None and await self._store.add(parse_row(answer["puzzle"])):
+            self._book.forget()
+            _log.info("a puzzle was found")
+
+    # --- What somebody missed ---
+
+    async def find_missed(
+        self, rooms: list[tuple[Room, Side]], client: str
+    ) -> tuple[Room, Side, Told] | None:
+        """Find a move that a visitor missed in one of several games, in any order."""
+        for room, side in random.sample(rooms, len(rooms)):
+            missed = await self.missed(room, side, client)
+            if missed is not None:
+                return room, side, missed
+        return None
+
+    async def missed(self, room: Room, side: Side, client: str) -> Told | None:
+        """Return the move that a side missed in a game; the engine is asked once."""
+        key = room.id, side
+        if key not in self._missed:
+            answer = await self._ask(room, {"kind": "missed", "side": side.value}, client)
+            self._missed[key] = answer["missed"]
+            while len(self._missed) > _REMEMBERED:
+                self._missed.popitem(last=False)
+        return self._missed[key]
+
+    async def _ask(self, room: Room, question: Told, client: str) -> Told:
+        line = " ".join([format_layout(room.layout), *map(format_cell, room.moves)])
+        asked = {**question, "line": line, "seconds": _SECONDS}
+        async with aclosing(self._analysts.work(asked, client)) as told:
+            async for each in told:
+                if question["kind"] in each:
+                    return each
+        raise ApiError("engine-failed")

@@ -1,0 +1,279 @@
+"""Who has tried which puzzle, and what became of the ratings."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, Final
+
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from kamon.census.canonical import canonical_layout
+from kamon.notation import format_layout
+from kamon.puzzles.files import format_row
+from kamon.puzzles.puzzle import Puzzle
+from kamon.web.database import (
+    Database,
+    games,
+    puzzle_days,
+    puzzle_players,
+    puzzle_tries,
+    puzzles,
+)
+from kamon.web.puzzles.book import FIRST_DEVIATION, Listed, pattern_text, puzzle_for
+from kamon.web.puzzles.glicko import Rating, bounded, rated
+from kamon.web.writer import Writer
+
+# Where everybody begins: most puzzles are a little harder.
+FIRST_RATING: Final = 1100.0
+# Milliseconds of a run against the clock, what a mistake costs, and how late the last may come.
+RUN_LENGTH: Final = 180_000
+RUN_PENALTY: Final = 10_000
+_RUN_GRACE: Final = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """How somebody does at puzzles. Streaks count puzzles that were solved at the first try."""
+
+    rating: Rating
+    streak: int = 0
+    best_streak: int = 0
+    run_started: int | None = None
+    run_score: int = 0
+    run_misses: int = 0
+    best_run: int = 0
+
+    def run_left(self, now: int) -> int:
+        """Return how many milliseconds are left of the run against the clock; 0 without one."""
+        if self.run_started is None:
+            return 0
+        end = self.run_started + RUN_LENGTH - RUN_PENALTY * self.run_misses
+        return max(0, end - now)
+
+
+NEW_PLAYER: Final = Player(Rating(FIRST_RATING))
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What a try has done: the player now, and by how much the rating has changed.
+
+    ``change`` is None where the puzzle had been tried before, because only the first try counts.
+    """
+
+    player: Player
+    change: float | None
+
+
+class PuzzleStore:
+    """Puzzles in the database of one server."""
+
+    def __init__(self, database: Database, writer: Writer) -> None:
+        self._database = database
+        self._writer = writer
+
+    # --- Reading, on a thread of its own ---
+
+    def player(self, holder: str | None) -> Player:
+        """Return how somebody does."""
+        with self._database.reading() as connection:
+            return _read_player(connection, _of(holder))
+
+    def counts(self, holder: str | None) -> tuple[int, int]:
+        """Count the puzzles that somebody has solved and missed."""
+        query = (
+            select(puzzle_tries.c.solved, func.count())
+            .where(puzzle_tries.c.holder == holder)
+            .group_by(puzzle_tries.c.solved)
+        )
+        with self._database.reading() as connection:
+            found = {bool(solved): count for solved, count in connection.execute(query).all()}
+        return found.get(True, 0), found.get(False, 0)
+
+    def tried(self, holder: str | None) -> dict[str, bool]:
+        """List the puzzles that somebody has tried, and whether they were solved."""
+        query = select(puzzle_tries.c.puzzle, puzzle_tries.c.solved)
+        with self._database.reading() as connection:
+            rows = connection.execute(query.where(puzzle_tries.c.holder == holder)).all()
+            return {row.puzzle: row.solved for row in rows}
+
+    def days(self) -> dict[str, str]:
+        """List the puzzles of all days that have one."""
+        with self._database.reading() as connection:
+            return {row.date: row.puzzle for row in connection.execute(select(puzzle_days))}
+
+    def finished_games(self, since: int, limit: int) -> list[tuple[str, int]]:
+        """List games that ended after a moment, the earliest first."""
+        query = (
+            select(games.c.id, games.c.updated)
+            .where((games.c.status == "over") & (games.c.updated > since))
+            .order_by(games.c.updated)
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            return [(row.id, row.updated) for row in connection.execute(query)]
+
+    # --- Writing ---
+
+    async def note(self, holder: str, puzzle: Listed, now: int, *, solved: bool) -> Noted:
+        """Note how the first try of a puzzle ended, and rate both; later tries change nothing."""
+
+        def write(connection: Connection) -> Noted:
+            player = _locked_player(connection, holder)
+            mine = (puzzle_tries.c.holder == holder) & (puzzle_tries.c.puzzle == puzzle.id)
+            if connection.execute(select(puzzle_tries.c.at).where(mine)).first() is not None:
+                return Noted(player, None)
+            current = _puzzle_rating(connection, puzzle)
+            score = float(solved)
+            rating = bounded(rated(player.rating, [(current, score)]))
+            streak = player.streak + 1 if solved else 0
+            after = replace(
+                player,
+                rating=rating,
+                streak=streak,
+                best_streak=max(streak, player.best_streak),
+            )
+            _keep_player(connection, holder, after)
+            _keep_puzzle(connection, puzzle, bounded(rated(current, [(player.rating, 1 - score)])))
+            row = {"holder": holder, "puzzle": puzzle.id, "at": now, "solved": solved}
+            connection.execute(insert(puzzle_tries).values(row))
+            return Noted(after, rating.value - player.rating.value)
+
+        return await self._writer.write(write)
+
+    async def begin_run(self, holder: str, now: int) -> Player:
+        """Begin a run against the clock."""
+
+        def write(connection: Connection) -> Player:
+            player = replace(
+                _locked_player(connection, holder), run_started=now, run_score=0, run_misses=0
+            )
+            _keep_player(connection, holder, player)
+            return player
+
+        return await self._writer.write(write)
+
+    async def note_run(self, holder: str, now: int, *, solved: bool) -> Player:
+        """Note a puzzle of a run: one more, or a mistake that costs time. Too late counts not."""
+
+        def write(connection: Connection) -> Player:
+            player = _locked_player(connection, holder)
+            if player.run_left(now - _RUN_GRACE) == 0:
+                return player
+            score = player.run_score + solved
+            player = replace(
+                player,
+                run_score=score,
+                run_misses=player.run_misses + (not solved),
+                best_run=max(score, player.best_run),
+            )
+            _keep_player(connection, holder, player)
+            return player
+
+        return await self._writer.write(write)
+
+    async def puzzle_of(self, day: date) -> str:
+        """Return the puzzle of a day, which is fixed when somebody asks for it first."""
+        name = day.isoformat()
+        known = await asyncio.to_thread(self.days)
+        if name in known:
+            return known[name]
+        chosen = await asyncio.to_thread(puzzle_for, day, frozenset(known.values()))
+        row = {"date": name, "puzzle": chosen}
+        try:
+            await self._writer.write(lambda each: each.execute(insert(puzzle_days).values(row)))
+        except IntegrityError:
+            # Somebody else has asked at the same moment, and that is the puzzle of the day.
+            return (await asyncio.to_thread(self.days))[name]
+        return chosen
+
+    async def add(self, puzzle: Puzzle) -> bool:
+        """Add a puzzle that was made here, unless there is one like it."""
+        row = {
+            "id": puzzle.id,
+            "text": format_row(puzzle),
+            "canonical": format_layout(canonical_layout(puzzle.layout)),
+            "pattern": pattern_text(puzzle),
+            "rating": float(puzzle.rating),
+            "deviation": FIRST_DEVIATION,
+            "volatility": Rating(0).volatility,
+            "tries": 0,
+        }
+        try:
+            await self._writer.write(lambda each: each.execute(insert(puzzles).values(row)))
+        except IntegrityError:
+            return False
+        return True
+
+    async def let_go(self, holder: str) -> None:
+        """Forget everything about somebody; what their tries have done to ratings stays."""
+
+        def write(connection: Connection) -> None:
+            for table in (puzzle_tries, puzzle_players):
+                connection.execute(delete(table).where(table.c.holder == holder))
+
+        await self._writer.write(write)
+
+
+def _locked_player(connection: Connection, holder: str) -> Player:
+    """Return how somebody does, and let nobody else change it until this is written."""
+    return _read_player(connection, _of(holder).with_for_update())
+
+
+def _of(holder: str | None) -> Select[Any]:
+    return select(puzzle_players).where(puzzle_players.c.holder == holder)
+
+
+def _read_player(connection: Connection, query: Select[Any]) -> Player:
+    row = connection.execute(query).first()
+    if row is None:
+        return NEW_PLAYER
+    return Player(
+        Rating(row.rating, row.deviation, row.volatility),
+        row.streak,
+        row.best_streak,
+        row.run_started,
+        row.run_score,
+        row.run_misses,
+        row.best_run,
+    )
+
+
+def _keep_player(connection: Connection, holder: str, player: Player) -> None:
+    row: dict[str, Any] = {
+        **_rating_columns(player.rating),
+        "streak": player.streak,
+        "best_streak": player.best_streak,
+        "run_started": player.run_started,
+        "run_score": player.run_score,
+        "run_misses": player.run_misses,
+        "best_run": player.best_run,
+    }
+    mine = update(puzzle_players).where(puzzle_players.c.holder == holder).values(row)
+    if not connection.execute(mine).rowcount:
+        connection.execute(insert(puzzle_players).values(holder=holder, **row))
+
+
+def _puzzle_rating(connection: Connection, puzzle: Listed) -> Rating:
+    row = connection.execute(
+        select(puzzles).where(puzzles.c.id == puzzle.id).with_for_update()
+    ).first()
+    return puzzle.rating if row is None else Rating(row.rating, row.deviation, row.volatility)
+
+
+def _keep_puzzle(connection: Connection, puzzle: Listed, rating: Rating) -> None:
+    row = _rating_columns(rating)
+    tried = (
+        update(puzzles).where(puzzles.c.id == puzzle.id).values(**row, tries=puzzles.c.tries + 1)
+    )
+    if not connection.execute(tried).rowcount:
+        connection.execute(insert(puzzles).values(id=puzzle.id, **row, tries=1))
+
+
+def _rating_columns(rating: Rating) -> dict[str, float]:
+    return {
+        "rating": rating.value,
+        "deviation": rating.deviation,
+        "volatility": rating.volatility,
+    }

@@ -1,0 +1,315 @@
+"""Puzzles on a server: ratings, tries, days, runs, and what is found in games at night."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from kamon import Game, Layout, format_cell
+from kamon.position import Side
+from kamon.puzzles.files import from_fields, shipped_fields, to_fields
+from kamon.puzzles.making import play_game, proven_puzzle
+from kamon.puzzles.missed import missed_move
+from kamon.puzzles.themes import THEMES
+from kamon.web.database import Database
+from kamon.web.engine.analysing import _look_for_puzzles
+from kamon.web.errors import ApiError
+from kamon.web.puzzles import store as module
+from kamon.web.puzzles.book import Book, puzzle_for, shipped
+from kamon.web.puzzles.glicko import LEAST_DEVIATION, MOST_DEVIATION, Rating, bounded, rated
+from kamon.web.puzzles.judging import judge
+from kamon.web.puzzles.messages import ThemeName
+from kamon.web.puzzles.searching import is_night
+from kamon.web.puzzles.store import FIRST_RATING, RUN_LENGTH, RUN_PENALTY, PuzzleStore
+from kamon.web.writer import Writer
+from postgres import Postgres, running_postgres
+
+ANN, BOB = "a" * 64, "b" * 64
+NOW = 1_800_000_000_000
+EASY = next(iter(shipped().values()))
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server."""
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[PuzzleStore]:
+    """Puzzles in a database of each kind."""
+    url = f"sqlite:///{tmp_path / 'kamon.sqlite'}"
+    if request.param == "postgresql":
+        url = request.getfixturevalue("postgres").new_database()
+    database = Database(url)
+    await asyncio.to_thread(database.open)
+    writer = Writer(database)
+    yield PuzzleStore(database, writer)
+    writer.close()
+    database.close()
+
+
+# --- Ratings ---
+
+
+def test_the_example_of_the_paper() -> None:
+    """From Glickman's "Example of the Glicko-2 system"."""
+    opponents = [(Rating(1400, 30), 1.0), (Rating(1550, 100), 0.0), (Rating(1700, 300), 0.0)]
+    after = rated(Rating(1500, 200, 0.06), opponents)
+    assert after.value == pytest.approx(1464.06, abs=0.01)
+    assert after.deviation == pytest.approx(151.52, abs=0.01)
+    assert after.volatility == pytest.approx(0.05999, abs=0.00001)
+
+
+def test_nobody_to_compare_with_changes_nothing() -> None:
+    assert rated(Rating(1300, 80), []) == Rating(1300, 80)
+
+
+def test_a_surprise_makes_a_rating_less_steady() -> None:
+    """A long row of defeats against weak opponents takes the other branch of the paper's step 5."""
+    steady = Rating(2000, 50, 0.06)
+    after = rated(steady, [(Rating(1000, 30), 0.0)] * 20)
+    assert after.volatility > steady.volatility
+    assert after.value < steady.value
+
+
+def test_a_rating_stays_open_to_change() -> None:
+    assert bounded(Rating(1500, 1)).deviation == LEAST_DEVIATION
+    assert bounded(Rating(1500, 999)).deviation == MOST_DEVIATION
+
+
+# --- Tries ---
+
+
+async def test_a_solved_puzzle_raises_the_player_and_lowers_the_puzzle(store: PuzzleStore) -> None:
+    assert store.player(ANN).rating.value == FIRST_RATING
+    noted = await store.note(ANN, EASY, NOW, solved=True)
+    assert noted.change is not None
+    assert noted.change > 0
+    assert noted.player == store.player(ANN)
+    assert (noted.player.streak, noted.player.best_streak) == (1, 1)
+    book = Book(store._database)
+    listed = book.find(EASY.id)
+    assert listed is not None
+    assert listed.rating.value < EASY.rating.value
+    assert listed.tries == 1
+    assert store.counts(ANN) == (1, 0)
+    assert store.tried(ANN) == {EASY.id: True}
+    assert store.tried(BOB) == {}
+
+
+async def test_only_the_first_try_counts(store: PuzzleStore) -> None:
+    await store.note(ANN, EASY, NOW, solved=False)
+    before = store.player(ANN)
+    again = await store.note(ANN, EASY, NOW + 1, solved=True)
+    assert again.change is None
+    assert store.player(ANN) == before
+    assert store.counts(ANN) == (0, 1)
+
+
+async def test_a_mistake_ends_the_streak_but_not_the_best_one(store: PuzzleStore) -> None:
+    several = list(shipped().values())[:4]
+    for listed in several[:3]:
+        await store.note(ANN, listed, NOW, solved=True)
+    await store.note(ANN, several[3], NOW, solved=False)
+    player = store.player(ANN)
+    assert (player.streak, player.best_streak) == (0, 3)
+
+
+async def test_tries_at_the_same_moment_count_once(store: PuzzleStore) -> None:
+    noted = await asyncio.gather(*(store.note(ANN, EASY, NOW, solved=True) for _ in range(8)))
+    assert sum(each.change is not None for each in noted) == 1
+
+
+async def test_everything_about_somebody_can_be_forgotten(store: PuzzleStore) -> None:
+    await store.note(ANN, EASY, NOW, solved=True)
+    await store.note(BOB, EASY, NOW, solved=True)
+    await store.let_go(ANN)
+    assert store.player(ANN) == module.NEW_PLAYER
+    assert store.tried(ANN) == {}
+    assert store.tried(BOB) == {EASY.id: True}
+
+
+# --- Runs ---
+
+
+async def test_a_run_counts_until_its_time_is_over(store: PuzzleStore) -> None:
+    begun = await store.begin_run(ANN, NOW)
+    assert begun.run_left(NOW) == RUN_LENGTH
+    await store.note_run(ANN, NOW + 1_000, solved=True)
+    missed = await store.note_run(ANN, NOW + 2_000, solved=False)
+    assert missed.run_left(NOW + 2_000) == RUN_LENGTH - 2_000 - RUN_PENALTY
+    late = await store.note_run(ANN, NOW + RUN_LENGTH, solved=True)
+    assert (late.run_score, late.run_misses, late.best_run) == (1, 1, 1)
+    again = await store.begin_run(ANN, NOW + RUN_LENGTH)
+    assert (again.run_score, again.run_misses, again.best_run) == (0, 0, 1)
+
+
+async def test_without_a_run_nothing_counts(store: PuzzleStore) -> None:
+    assert (await store.note_run(ANN, NOW, solved=True)).run_score == 0
+
+
+# --- Days ---
+
+
+async def test_a_day_keeps_its_puzzle(store: PuzzleStore) -> None:
+    day = date(2026, 11, 16)
+    first = await asyncio.gather(*(store.puzzle_of(day) for _ in range(4)))
+    assert len(set(first)) == 1
+    assert store.days() == {"2026-11-16": first[0]}
+    assert await store.puzzle_of(day + timedelta(days=1)) != first[0]
+
+
+def test_days_have_different_puzzles_that_are_not_too_hard() -> None:
+    used: list[str] = []
+    fitting = [each for each in shipped().values() if 1000 <= each.rating.value <= 1500]
+    for number in range(len(fitting[:40])):
+        used.append(puzzle_for(date(2026, 1, 1) + timedelta(days=number), frozenset(used)))
+    assert len(set(used)) == len(used)
+    assert all(1000 <= shipped()[puzzle].rating.value <= 1500 for puzzle in used)
+
+
+# --- Choosing ---
+
+
+async def test_a_puzzle_is_chosen_near_the_rating(writer: Writer) -> None:
+    book = Book(writer.database)
+    chosen = [book.choose(900, Random(seed), without=frozenset()) for seed in range(20)]
+    ratings = [each.rating.value for each in chosen if each is not None]
+    all_ratings = sorted(each.rating.value for each in shipped().values())
+    assert len(ratings) == 20
+    assert (
+        max(abs(rating - 900) for rating in ratings)
+        <= sorted(abs(rating - 900) for rating in all_ratings)[min(24, len(all_ratings)) - 1]
+    )
+
+
+async def test_what_was_tried_is_not_chosen_again(writer: Writer) -> None:
+    book = Book(writer.database)
+    everything = frozenset(shipped())
+    last = next(iter(everything))
+    chosen = book.choose(1200, Random(1), without=everything - {last})
+    assert chosen is not None
+    assert chosen.id == last
+    assert book.choose(1200, Random(1), without=everything) is None
+
+
+@pytest.mark.parametrize("theme", ["link", "quiet"])
+async def test_a_theme_can_be_asked_for(writer: Writer, theme: str) -> None:
+    chosen = Book(writer.database).choose(1200, Random(1), theme=theme, without=frozenset())
+    assert chosen is not None
+    assert theme in chosen.themes
+
+
+def test_every_theme_can_be_asked_for() -> None:
+    assert set(ThemeName.__args__) == set(THEMES)  # type: ignore[attr-defined]
+
+
+async def test_a_puzzle_of_another_version_is_passed_over(store: PuzzleStore) -> None:
+    gone = replace(EASY, id="zzzzzzzz")
+    await store.note(ANN, gone, NOW, solved=True)
+    assert Book(store._database).find("zzzzzzzz") is None
+
+
+# --- Judging ---
+
+PUZZLE = from_fields(next(each for each in shipped_fields() if each["solution"].count(" ") == 4))
+
+
+def test_right_moves_lead_to_the_end() -> None:
+    first = judge(PUZZLE, [PUZZLE.solution[0]])
+    assert (first.right, first.done, first.reply) == (True, False, PUZZLE.solution[1])
+    last = judge(PUZZLE, list(PUZZLE.solution[::2]))
+    assert (last.right, last.done, last.reply) == (True, True, None)
+
+
+def test_a_wrong_move_is_refuted() -> None:
+    wrong, found = next(iter(PUZZLE.refutations[0].items()))
+    judged = judge(PUZZLE, [wrong])
+    assert (judged.right, judged.done) == (False, True)
+    assert (judged.reply, judged.value, judged.plies) == (found.reply, found.value, found.plies)
+
+
+@pytest.mark.parametrize("moves", [[0, 1], [*PUZZLE.solution[::2], 0]])
+def test_moves_beside_the_solution_are_refused(moves: list[int]) -> None:
+    with pytest.raises(ApiError) as caught:
+        judge(PUZZLE, moves)
+    assert caught.value.code == "bad-message"
+
+
+def test_an_illegal_move_is_refused() -> None:
+    taken = PUZZLE.moves[0]
+    with pytest.raises(ApiError) as caught:
+        judge(PUZZLE, [taken])
+    assert caught.value.code == "illegal-move"
+
+
+# --- At night ---
+
+
+@pytest.mark.parametrize(
+    ("hours", "hour", "expected"),
+    [
+        ((1, 5), 0, False),
+        ((1, 5), 1, True),
+        ((1, 5), 4, True),
+        ((1, 5), 5, False),
+        ((22, 4), 23, True),
+        ((22, 4), 3, True),
+        ((22, 4), 12, False),
+        ((0, 24), 23, True),
+    ],
+)
+def test_the_night_may_begin_before_midnight(
+    hours: tuple[int, int], hour: int, *, expected: bool
+) -> None:
+    assert is_night(hours, datetime(2026, 11, 16, hour, tzinfo=UTC)) is expected
+
+
+async def test_a_puzzle_that_was_made_here_is_found_and_has_no_twin(store: PuzzleStore) -> None:
+    rng = Random(11)
+    games = (play_game(Layout.shuffled(rng.getrandbits(40)), rng) for _ in range(100))
+    puzzle = next(found for game in games if (found := proven_puzzle(*game)) is not None)
+    assert await store.add(puzzle)
+    assert not await store.add(puzzle)
+    listed = Book(store._database).find(puzzle.id)
+    assert listed is not None
+    assert to_fields(listed.read()) == to_fields(puzzle)
+
+
+# --- What somebody has missed ---
+
+
+def test_the_last_missed_move_is_found() -> None:
+    found = 0
+    rng = Random(3)
+    for seed in range(12):
+        positions, moves = play_game(Layout.shuffled(seed), rng)
+        for side in Side:
+            missed = missed_move(positions, moves, side)
+            if missed is None:
+                continue
+            found += 1
+            position = positions[missed.ply]
+            assert position.turn is side
+            assert moves[missed.ply] == missed.played
+            assert missed.played not in missed.right
+            assert missed.played in missed.refutations
+            assert missed.data()["right"] == [format_cell(cell) for cell in missed.right]
+    assert found
+
+
+def test_an_engine_process_looks_for_both() -> None:
+    positions, moves = play_game(Layout.shuffled(1), Random(1))
+    game = Game(positions[0].layout, moves)
+    assert set(_look_for_puzzles({"kind": "puzzle"}, game)) == {"puzzle"}
+    answer: dict[str, Any] = _look_for_puzzles({"kind": "missed", "side": "black"}, game)
+    assert set(answer) == {"missed"}
