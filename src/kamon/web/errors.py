@@ -40,7 +40,7 @@ ERRORS: Final[dict[str, ErrorKind]] = {
     "no-such-study": ErrorKind(404, "There is no such study."),
     "no-such-puzzle": ErrorKind(404, "There is no such puzzle."),
     "no-such-day": ErrorKind(404, "There is nothing for this day."),
-    "nothing-missed": ErrorKind(404, "We found no missed chance in your last lost games."),
+    "nothing-missed": ErrorKind(404, "There is no move that you missed in this game."),
     "bad-method": ErrorKind(405, "This address does not accept requests of this kind."),
     # What cannot be read
     "bad-message": ErrorKind(

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+from datetime import date
 from functools import lru_cache
 from typing import Annotated, Any, Final
 from urllib.parse import quote
@@ -26,6 +27,8 @@ from kamon.web.learn import rulebook
 from kamon.web.learn.lessons import LESSONS
 from kamon.web.pages.assets import STATIC, stamped
 from kamon.web.pages.shell import LEARNT_COOKIE, language_of, render
+from kamon.web.puzzles.messages import DayName, PuzzleId
+from kamon.web.puzzles.routes import read_day, today_of
 from kamon.web.schemas import LINE_LIMIT
 from kamon.web.services import Services, ServicesParam
 
@@ -129,6 +132,48 @@ def _card(request: Request, services: Services, line: str) -> dict[str, Any]:
     base = services.base_url(request)
     picture = f"{base}/api/card.png?line={quote(line)}"
     return {"address": f"{base}{request.url.path}", "card": picture}
+
+
+@router.get("/puzzles")
+async def puzzles_page(request: Request, services: ServicesParam) -> Response:
+    """Show puzzles that fit the visitor."""
+    return render(request, services, "puzzles.html", page="puzzles")
+
+
+@router.get("/puzzles/day")
+async def today_page(request: Request, services: ServicesParam) -> Response:
+    """Show the puzzle of today."""
+    return await _day_page(today_of(services), request, services)
+
+
+@router.get("/puzzles/day/{day}")
+async def day_page(day: DayName, request: Request, services: ServicesParam) -> Response:
+    """Show the puzzle of a day."""
+    return await _day_page(read_day(day, services), request, services)
+
+
+async def _day_page(day: date, request: Request, services: Services) -> Response:
+    services.spend(request, "requests")
+    puzzle = await services.puzzles.store.puzzle_of(day)
+    return await _puzzle_page(puzzle, request, services, day=day.isoformat())
+
+
+@router.get("/puzzles/{puzzle}")
+async def puzzle_page(puzzle: PuzzleId, request: Request, services: ServicesParam) -> Response:
+    """Show one puzzle."""
+    services.spend(request, "requests")
+    return await _puzzle_page(puzzle, request, services)
+
+
+async def _puzzle_page(
+    puzzle: str, request: Request, services: Services, day: str | None = None
+) -> Response:
+    """Show a puzzle; where it is shared, the card has the position and not the solution."""
+    listed = await asyncio.to_thread(services.puzzles.book.find, puzzle)
+    if listed is None:
+        raise ApiError("no-such-puzzle")
+    card = _card(request, services, listed.line)
+    return render(request, services, "puzzles.html", page="puzzles", puzzle=puzzle, day=day, **card)
 
 
 @router.get("/handover")

@@ -42,6 +42,11 @@ class Listed:
     text: str
     tries: int = 0
 
+    @property
+    def line(self) -> str:
+        """The game up to where the puzzle begins."""
+        return self.text.split(",")[1]
+
     def read(self) -> Puzzle:
         """Read the puzzle itself."""
         return parse_row(self.text)

@@ -125,6 +125,12 @@ class MissedView(TypedDict):
     goal: Goal
 
 
+class MissedAnswer(TypedDict):
+    """Such a position, if one was found in the last games."""
+
+    missed: MissedView | None
+
+
 class Moves(Strict):
     """The solver's moves so far, the newest last; ``run`` tells that the clock runs."""
 

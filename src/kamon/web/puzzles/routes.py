@@ -28,6 +28,7 @@ from kamon.web.puzzles.messages import (
     DayView,
     HintView,
     HintWish,
+    MissedAnswer,
     MissedMove,
     MissedView,
     MonthName,
@@ -161,7 +162,7 @@ def today_of(services: Services) -> date:
 
 
 @router.get("/missed")
-async def next_missed(request: Request, services: ServicesParam) -> MissedView:
+async def next_missed(request: Request, services: ServicesParam) -> MissedAnswer:
     """Find a position in one of the visitor's lost games in which they could have done better."""
     services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
@@ -178,15 +179,16 @@ async def next_missed(request: Request, services: ServicesParam) -> MissedView:
     ]
     found = await services.puzzles.searching.find_missed(lost, services.client(request))
     if found is None:
-        raise ApiError("nothing-missed")
+        return {"missed": None}
     room, side, missed = found
-    return {
+    told: MissedView = {
         "game": room.id,
         "ply": missed["ply"],
         "board": board_view(room.positions[missed["ply"]]),
         "side": side.value,
         "goal": missed["value"],
     }
+    return {"missed": told}
 
 
 def _has_lost(room: Room, side: Side) -> bool:
@@ -304,7 +306,7 @@ def _puzzle_view(listed: Listed, tried: dict[str, bool]) -> PuzzleView:
     puzzle = listed.read()
     return {
         "id": listed.id,
-        "line": _line(puzzle, puzzle.moves),
+        "line": listed.line,
         "board": board_view(puzzle.position),
         "side": puzzle.position.turn.value,
         "goal": VALUE_NAMES[puzzle.value],  # type: ignore[typeddict-item]
@@ -340,15 +342,12 @@ def _move_view(judged: Judged, puzzle: Puzzle) -> MoveView:
 
 
 def _solution(puzzle: Puzzle) -> SolutionView:
+    moves = map(format_cell, (*puzzle.moves, *puzzle.solution))
     return {
         "themes": list(puzzle.themes),
-        "line": _line(puzzle, (*puzzle.moves, *puzzle.solution)),
+        "line": " ".join([format_layout(puzzle.layout), *moves]),
         "solution": [format_cell(cell) for cell in puzzle.solution],
     }
-
-
-def _line(puzzle: Puzzle, moves: tuple[int, ...]) -> str:
-    return " ".join([format_layout(puzzle.layout), *map(format_cell, moves)])
 
 
 class _Change(TypedDict):

@@ -26,6 +26,8 @@ from kamon.web.writer import Writer
 
 # Where everybody begins: most puzzles are a little harder.
 FIRST_RATING: Final = 1100.0
+# Less than for a player of whom nothing at all is known, so that the first mistake is no fall.
+FIRST_PLAYER_DEVIATION: Final = 250.0
 # Milliseconds of a run against the clock, what a mistake costs, and how late the last may come.
 RUN_LENGTH: Final = 180_000
 RUN_PENALTY: Final = 10_000
@@ -52,7 +54,7 @@ class Player:
         return max(0, end - now)
 
 
-NEW_PLAYER: Final = Player(Rating(FIRST_RATING))
+NEW_PLAYER: Final = Player(Rating(FIRST_RATING, FIRST_PLAYER_DEVIATION))
 
 
 @dataclass(frozen=True, slots=True)

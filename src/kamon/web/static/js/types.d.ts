@@ -285,6 +285,11 @@ export interface LobbyView {
   open: SummaryView[];
 }
 
+/** Such a position, if one was found in the last games. */
+export interface MissedAnswer {
+  missed: MissedView | null;
+}
+
 /** A move that is tried in a position of one's own game. */
 export interface MissedMove {
   cell: string;

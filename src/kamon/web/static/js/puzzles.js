@@ -1,0 +1,379 @@
+// The page of puzzles: training, against the clock, the puzzle of the day, and moves that one has missed.
+import { html, nothing, render } from "../vendor/lit-html.js";
+import { boardIn, button, errorLine, needToMatch, showBoard } from "./parts.js";
+import { calendarOf, dateWords } from "./puzzles/calendar.js";
+import { changeWords, ratingWords, THEMES, taskWords, themeName, turnsWords } from "./puzzles/sayings.js";
+import { Solving } from "./puzzles/solving.js";
+import { ask, Latest } from "./server.js";
+import { announce, copyText, emptyRoot, onPreferences, preferences } from "./shell.js";
+import { errorWords, numberWords, t, timeWords, tn } from "./words.js";
+
+/** @typedef {import("./types").PuzzleView} Puzzle */
+/** @typedef {import("./types").MissedView} Missed */
+/** @typedef {import("./types").MoveView} Move */
+/** @typedef {import("./types").ProgressView} Progress */
+/** @typedef {import("./types").CalendarView} Calendar */
+/** @typedef {import("./types").RunView} Run */
+/** @typedef {"training" | "day" | "run" | "missed"} Mode */
+
+/** How long a mistake is shown while the clock runs, and how often the clock is drawn. */
+const GLANCE = 1600;
+const TICK = 200;
+
+const root = emptyRoot("puzzles");
+const questions = new Latest();
+const given = { puzzle: root.dataset.puzzle ?? "", day: root.dataset.day ?? "" };
+
+const state = {
+  mode: /** @type {Mode} */ (given.day ? "day" : "training"),
+  theme: "",
+  error: "",
+  loading: true,
+  copied: false,
+};
+/** @type {Solving | null} */
+let solving = null;
+/** @type {Progress | null} */
+let progress = null;
+/** @type {Calendar | null} */
+let calendar = null;
+/** The run against the clock, and when it ends by the clock of this browser. @type {(Run & {ends: number}) | null} */
+let run = null;
+/** @type {ReturnType<typeof setInterval> | undefined} */
+let ticking;
+
+// --- Getting puzzles -----------------------------------------------------------------------------
+
+/** @param {string} path */
+function open(path) {
+  Object.assign(state, { error: "", loading: true, copied: false });
+  update();
+  return questions.show(ask(path), begin, showError);
+}
+
+/** @param {Puzzle | Missed} task */
+function begin(task) {
+  state.loading = false;
+  const isRun = state.mode === "run";
+  solving = new Solving(task, { onChange: update, onJudged, root, run: isRun });
+  const words = taskWords(/** @type {"black" | "white"} */ (task.side), /** @type {"win" | "draw"} */ (task.goal));
+  if (!isRun) announce(words);
+  update();
+}
+
+function openMissed() {
+  Object.assign(state, { error: "", loading: true });
+  solving = null;
+  update();
+  const found = (/** @type {{missed: Missed | null}} */ { missed }) => {
+    state.loading = false;
+    if (missed) begin(missed);
+    else update();
+  };
+  return questions.show(ask("/api/puzzles/missed"), found, showError);
+}
+
+/** @param {any} problem */
+function showError(problem) {
+  Object.assign(state, { loading: false, error: errorWords(problem) });
+  solving = null;
+  update();
+}
+
+function next() {
+  given.puzzle = "";
+  if (state.mode === "day") setMode("training");
+  else if (state.mode === "missed") openMissed();
+  else if (state.mode === "run") open("/api/puzzles/next?run=true");
+  else {
+    const theme = state.theme ? `?theme=${state.theme}` : "";
+    if (location.pathname !== "/puzzles") history.replaceState(null, "", "/puzzles");
+    open(`/api/puzzles/next${theme}`).then((shown) => shown && boardIn(root)?.focus());
+  }
+}
+
+/** @param {Move} move */
+function onJudged(move) {
+  if (move.progress) progress = move.progress;
+  if (calendar && state.mode === "day") showMonth(calendar.days[0].date.slice(0, 7));
+  if (move.run) goOnRunning(move.run, move.right);
+  else if (move.done && move.right) setTimeout(() => focusPrimary());
+}
+
+const focusPrimary = () => /** @type {HTMLElement | null} */ (root.querySelector("button.primary"))?.focus();
+
+// --- Modes ---------------------------------------------------------------------------------------
+
+/** @param {Mode} mode */
+function setMode(mode) {
+  if (mode === "day" && !given.day) {
+    location.href = "/puzzles/day";
+    return;
+  }
+  stopRun();
+  run = null;
+  solving = null;
+  state.mode = mode;
+  state.error = "";
+  if (mode === "run") {
+    state.loading = false;
+    update();
+  } else if (mode === "day") open(`/api/puzzles/days/${given.day}`);
+  else next();
+}
+
+/** @param {string} month */
+const showMonth = (month) =>
+  ask(`/api/puzzles/days?month=${month}`).then(
+    (told) => {
+      calendar = told;
+      update();
+    },
+    (problem) => {
+      state.error = errorWords(problem);
+      update();
+    },
+  );
+
+// --- Against the clock ---------------------------------------------------------------------------
+
+async function startRun() {
+  try {
+    noteRun(await ask("/api/puzzles/runs", {}));
+    clearInterval(ticking);
+    ticking = setInterval(tick, TICK);
+    next();
+  } catch (problem) {
+    showError(problem);
+  }
+}
+
+/** @param {Run} told */
+function noteRun(told) {
+  run = { ...told, ends: Date.now() + told.left };
+}
+
+/** @param {Run} told @param {boolean} right */
+function goOnRunning(told, right) {
+  noteRun(told);
+  if (told.left) setTimeout(() => run && run.ends > Date.now() && next(), right ? 0 : GLANCE);
+}
+
+function tick() {
+  if (run && run.ends <= Date.now()) {
+    stopRun();
+    solving = null;
+    const words = tn("Time’s up: {n} puzzle solved.", "Time’s up: {n} puzzles solved.", run.score);
+    announce(words);
+    ask("/api/puzzles/me").then((told) => {
+      progress = told;
+      update();
+      focusPrimary();
+    }, showError);
+  }
+  update();
+}
+
+function stopRun() {
+  clearInterval(ticking);
+  ticking = undefined;
+}
+
+const isRunning = () => run !== null && run.ends > Date.now();
+
+// --- Sharing -------------------------------------------------------------------------------------
+
+/** @param {Puzzle} puzzle */
+const addressOf = (puzzle) => `${location.origin}/puzzles/${puzzle.date ? `day/${puzzle.date}` : puzzle.id}`;
+
+/** Tell others about a puzzle without giving it away. @param {Puzzle} puzzle */
+async function share(puzzle) {
+  const what = puzzle.date ? t("Kamon, puzzle of {date}", { date: dateWords(puzzle.date) }) : t("A Kamon puzzle");
+  const how = solving?.result === "solved" ? t("Solved!") : "";
+  const text = [what, how].filter(Boolean).join(": ");
+  const url = addressOf(puzzle);
+  if (navigator.share) {
+    await navigator.share({ title: "Kamon", text, url }).catch(() => undefined);
+    return;
+  }
+  state.copied = await copyText(`${text}\n${url}`, null);
+  announce(state.copied ? t("Copied.") : "");
+  update();
+}
+
+/** A picture of where a puzzle begins. @param {Puzzle} puzzle */
+const pictureOf = (puzzle) =>
+  `/api/card.png?${new URLSearchParams({ line: puzzle.line, edition: preferences.edition })}`;
+
+// --- What is shown -------------------------------------------------------------------------------
+
+function update() {
+  render(page(), root);
+  if (solving) drawBoard(solving);
+}
+
+const page = () => html`
+  <section class="table" aria-label=${t("Board")}>
+    <kamon-board ?hidden=${!solving}></kamon-board>
+  </section>
+  <aside class="panel">
+    ${modes()}
+    ${errorLine(state.error || (solving?.error ?? ""))}
+    ${state.loading && !solving ? html`<p class="loading">${t("One moment…")}</p>` : nothing}
+    ${state.mode === "run" ? runPanel() : nothing}
+    ${solving ? taskPanel(solving) : nothing}
+    ${state.mode === "missed" && !solving && !state.loading ? missedAdvice() : nothing}
+    ${state.mode === "training" ? themes() : nothing}
+    ${state.mode === "day" && calendar ? calendarOf(calendar, given.day, showMonth) : nothing}
+    ${progress ? standing(progress) : nothing}
+  </aside>`;
+
+function modes() {
+  /** @type {[Mode, string][]} */
+  const all = [
+    ["training", t("Training")],
+    ["day", t("Today")],
+    ["run", t("Timed")],
+    ["missed", t("Missed")],
+  ];
+  return html`<nav class="tabs modes" aria-label=${t("Kinds of puzzles")}>${all.map(
+    ([mode, label]) => html`<button type="button" class="tab" aria-pressed=${mode === state.mode ? "true" : "false"}
+      @click=${() => setMode(mode)}>${label}</button>`,
+  )}</nav>`;
+}
+
+/** @param {Solving} current */
+function taskPanel(current) {
+  const { task: puzzle } = current;
+  const isPuzzle = "id" in puzzle;
+  return html`<div class="task">
+    ${isPuzzle && puzzle.date ? html`<p class="small">${dateWords(puzzle.date)}</p>` : nothing}
+    <h2>${heading(current)}</h2>
+    ${isPuzzle && state.mode !== "run" ? about(current, puzzle) : nothing}
+    ${!current.done && !current.shown && current.board.need ? needToMatch(current.board.need) : nothing}
+    ${current.answer ? html`<p class="answer ${current.answer.kind}">${current.answer.say()}</p>` : nothing}
+    ${current.change === null ? nothing : html`<p class="change">${t("Your rating: {change}", { change: changeWords(current.change) })}</p>`}
+    ${state.mode === "run" ? nothing : buttons(current)}
+    ${current.done && isPuzzle ? after(current, puzzle) : nothing}
+  </div>`;
+}
+
+/** @param {Solving} current */
+function heading({ task: { side, goal }, done, result }) {
+  if (done) return result === "solved" ? t("Solved!") : t("That’s it.");
+  if (state.mode !== "missed")
+    return taskWords(/** @type {"black" | "white"} */ (side), /** @type {"win" | "draw"} */ (goal));
+  return goal === "draw"
+    ? t("You lost this game. Here one move still kept the draw: find it.")
+    : t("You lost this game. Here you could still have won: find the move.");
+}
+
+/** @param {Solving} current @param {Puzzle} puzzle */
+function about({ found }, { turns, rating, tries }) {
+  const dots = Array.from({ length: turns }, (_, at) => html`<i class=${at < found.length ? "learnt" : ""}></i>`);
+  const tried = tries ? tn("tried {n} time", "tried {n} times", tries) : t("nobody has tried it yet");
+  return html`<p class="progress small"><span>${turnsWords(turns)}</span><span class="dots" aria-hidden="true">${dots}</span>
+    <span>${t("Rating {n}", { n: numberWords(rating) })}, ${tried}</span></p>`;
+}
+
+/** @param {Solving} current */
+function buttons(current) {
+  const isPuzzle = "id" in current.task;
+  const label = state.mode === "day" ? t("More puzzles") : t("Next puzzle");
+  if (current.done) return html`<div class="row">${button(label, next, "primary")}</div>`;
+  if (current.shown && !current.busy)
+    return html`<div class="row">${button(t("Try again"), () => current.takeBack(), "primary")}
+      ${isPuzzle ? button(t("Show the move"), () => showMove(current)) : nothing}${button(label, next)}</div>`;
+  return html`<div class="row">${isPuzzle ? helpButton(current) : nothing}
+    ${current.result === null && isPuzzle ? nothing : button(label, next)}</div>
+    ${
+      isPuzzle && current.result === null && current.hints === 1
+        ? html`<p class="small">${t("The next hint counts as a wrong move.")}</p>`
+        : nothing
+    }`;
+}
+
+/** @param {Solving} current */
+function helpButton(current) {
+  if (current.hints >= 3) return nothing;
+  const labels = [t("Hint"), t("Another hint"), t("Show the move")];
+  return button(labels[current.hints], () => current.help(), "");
+}
+
+/** @param {Solving} current */
+function showMove(current) {
+  current.hints = 2;
+  current.help();
+}
+
+/** @param {Solving} current @param {Puzzle} puzzle */
+function after(current, puzzle) {
+  const { solution } = current;
+  if (!solution) return nothing;
+  const study = `/study?${new URLSearchParams({ line: solution.line })}`;
+  return html`<p class="small">${solution.themes.map(themeName).join(" · ")}</p>
+    <p class="row"><a class="button quiet" href=${study}>${t("Study it")}</a>
+      ${button(state.copied ? t("Copied.") : t("Share"), () => share(puzzle))}
+      <a class="button quiet" href=${pictureOf(puzzle)} download="kamon-puzzle.png">${t("Picture")}</a></p>`;
+}
+
+/** @param {Event} event */
+function onTheme({ target }) {
+  state.theme = /** @type {HTMLSelectElement} */ (target).value;
+  next();
+}
+
+const themes = () => html`<label class="theme">${t("Theme")}
+  <select @change=${onTheme}><option value="" ?selected=${!state.theme}>${t("All themes")}</option>
+    ${THEMES.map((theme) => html`<option value=${theme} ?selected=${theme === state.theme}>${themeName(theme)}</option>`)}
+  </select></label>`;
+
+const missedAdvice = () => html`<h2>${t("Your missed moves")}</h2>
+  <p>${t("Positions from your own lost games in which you could have done better. There are none yet.")}</p>
+  <p><a class="button primary" href="/">${t("Play a game")}</a></p>`;
+
+function runPanel() {
+  if (isRunning() && run)
+    return html`<p class="run"><span class="clock running ${run.ends - Date.now() < 20_000 ? "short" : ""}" role="timer"
+      >${timeWords(run.ends - Date.now())}</span> <strong>${tn("{n} solved", "{n} solved", run.score)}</strong></p>`;
+  const words = run
+    ? tn("Time’s up: {n} puzzle solved.", "Time’s up: {n} puzzles solved.", run.score)
+    : t("Solve as many puzzles as you can in three minutes. They get harder, and each mistake costs ten seconds.");
+  return html`<h2>${t("Against the clock")}</h2><p>${words}</p>
+    <div class="row">${button(run ? t("Start again") : t("Start"), startRun, "primary")}</div>`;
+}
+
+/** @param {Progress} told */
+function standing(told) {
+  const { solved, missed, streak, best_streak: best, best_run: bestRun } = told;
+  /** @type {[string, string][]} */
+  const facts = [
+    [t("Your rating"), ratingWords(told)],
+    [t("Solved"), `${numberWords(solved)} / ${numberWords(solved + missed)}`],
+    [t("Solved in a row"), t("{n} (best: {best})", { n: streak, best })],
+    [t("Best run"), numberWords(bestRun)],
+  ];
+  return html`<dl class="standing">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** @param {Solving} current */
+function drawBoard(current) {
+  const board = current.shown ?? current.board;
+  const marked = current.marked.length ? { ...board, legal: current.marked, replies: {} } : board;
+  showBoard(
+    boardIn(root),
+    { board: marked, coordinates: preferences.coordinates, playable: current.isOpen },
+    { "kamon-play": (cell) => solving?.play(cell) },
+  );
+}
+
+onPreferences(update);
+ask("/api/puzzles/me").then((told) => {
+  progress = told;
+  update();
+}, showError);
+if (given.day) {
+  open(`/api/puzzles/days/${given.day}`);
+  showMonth(given.day.slice(0, 7));
+} else if (given.puzzle) open(`/api/puzzles/${given.puzzle}`);
+else next();

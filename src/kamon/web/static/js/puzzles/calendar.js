@@ -1,0 +1,66 @@
+// The calendar of the puzzles of the days.
+import { html, nothing } from "../../vendor/lit-html.js";
+import { t } from "../words.js";
+
+/** @typedef {import("../types").CalendarView} Calendar */
+/** @typedef {import("../types").DayView} Day */
+
+const language = document.documentElement.lang;
+const months = new Intl.DateTimeFormat(language, { month: "long", year: "numeric", timeZone: "UTC" });
+const days = new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" });
+const weekdays = new Intl.DateTimeFormat(language, { weekday: "narrow", timeZone: "UTC" });
+const DAY = 86_400_000;
+/** A Monday. */
+const MONDAY = Date.UTC(2026, 0, 5);
+
+/** @param {string} date As in 2026-11-16. */
+export const dateWords = (date) => days.format(new Date(`${date}T00:00Z`));
+
+/** The month before or after. @param {string} month As in 2026-11. @param {number} step */
+export function monthAfter(month, step) {
+  const [year, number] = month.split("-").map(Number);
+  const count = 12 * year + number - 1 + step;
+  return `${Math.floor(count / 12)}-${String((count % 12) + 1).padStart(2, "0")}`;
+}
+
+/** @param {Day} day */
+function resultWords({ result }) {
+  if (result === "solved") return t("solved");
+  return result === "missed" ? t("missed") : t("not tried yet");
+}
+
+/** @param {Day} day @param {string} open */
+function dayLink(day, open) {
+  const number = Number(day.date.slice(8));
+  const label = `${dateWords(day.date)}: ${resultWords(day)}`;
+  const signs = { solved: "●", missed: "○" };
+  const sign = day.result ? signs[day.result] : "";
+  return html`<a href="/puzzles/day/${day.date}" class="day ${day.result ?? ""}" aria-label=${label}
+    aria-current=${day.date === open ? "date" : nothing}><span>${number}</span><i aria-hidden="true">${sign}</i></a>`;
+}
+
+/**
+ * A month of days. Those that are still to come have no puzzle yet.
+ * @param {Calendar} calendar @param {string} open The day that is on the board. @param {(month: string) => void} turnTo
+ */
+export function calendarOf(calendar, open, turnTo) {
+  const month = calendar.days[0].date.slice(0, 7);
+  const first = Date.parse(`${month}-01T00:00Z`);
+  const empty = (new Date(first).getUTCDay() + 6) % 7;
+  const heads = Array.from(
+    { length: 7 },
+    (_, at) => html`<b aria-hidden="true">${weekdays.format(MONDAY + at * DAY)}</b>`,
+  );
+  return html`<section class="calendar" aria-label=${t("Calendar")}>
+    <div class="months">
+      ${month > calendar.first.slice(0, 7) ? arrow(t("Month before"), "‹", () => turnTo(monthAfter(month, -1))) : html`<span></span>`}
+      <h3>${months.format(first)}</h3>
+      ${month < calendar.today.slice(0, 7) ? arrow(t("Month after"), "›", () => turnTo(monthAfter(month, 1))) : html`<span></span>`}
+    </div>
+    <div class="days">${heads}${Array.from({ length: empty }, () => html`<span></span>`)}
+      ${calendar.days.map((day) => dayLink(day, open))}</div></section>`;
+}
+
+/** @param {string} label @param {string} sign @param {() => void} action */
+const arrow = (label, sign, action) =>
+  html`<button type="button" class="quiet step" aria-label=${label} @click=${action}>${sign}</button>`;
