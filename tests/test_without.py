@@ -124,7 +124,17 @@ def test_offline_the_server_asks_nobody_and_its_pages_name_nobody(server: Server
         game = ann.new(against="computer", level=1, side="black", seed="1")
         ann.move(game)
         until(lambda: len(ann.view(game)["moves"]) == 2, "the move of level 1")
-        pages = ["/", "/learn", "/rules", "/study", "/games", f"/game/{game}", "/handover", "/none"]
+        pages = [
+            "/",
+            "/learn",
+            "/rules",
+            "/study",
+            "/puzzles",
+            "/games",
+            f"/game/{game}",
+            "/handover",
+            "/none",
+        ]
         made = [f"{stamped()}/{name}" for name in ("artwork.js", "kamon.css", "words/fr.js")]
         files = [
             f"{stamped()}/{path.relative_to(STATIC).as_posix()}"

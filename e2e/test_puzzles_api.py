@@ -1,0 +1,246 @@
+"""Puzzles over HTTP, as a program solves them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import httpx
+import pytest
+
+from kamon import Layout, format_cell, format_layout, outcome, parse_line
+from kamon.position import Side
+from kamon.puzzles.making import play_game, proven_puzzle
+from kamon.puzzles.missed import missed_move
+from kamon.puzzles.puzzle import Puzzle
+from kamon.web.puzzles.book import shipped
+from web_server import Client, Server, serving, until
+
+THREE_TURNS = next(each for each in shipped().values() if each.read().turns == 3)
+
+
+def solve(client: Client, puzzle: Puzzle, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Play the solution, and return the last answer."""
+    found, answer = [], {}
+    for cell in puzzle.solution[::2]:
+        found.append(format_cell(cell))
+        tried = client.http.post(
+            f"/api/puzzles/{puzzle.id}/moves", json={"moves": found, **more}
+        ).raise_for_status()
+        answer = tried.json()
+        assert answer["right"]
+    assert answer["done"]
+    return dict(answer)
+
+
+def miss(client: Client, puzzle: Puzzle, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    wrong = next(iter(puzzle.refutations[0]))
+    body = {"moves": [format_cell(wrong)], **more}
+    return dict(client.http.post(f"/api/puzzles/{puzzle.id}/moves", json=body).json())
+
+
+def ask(client: Client, path: str) -> dict[str, Any]:
+    return dict(client.http.get(f"/api/puzzles/{path}").raise_for_status().json())
+
+
+def test_a_puzzle_is_solved_and_rated(ann: Client) -> None:
+    told = ask(ann, "next")
+    puzzle = shipped()[told["id"]].read()
+    assert told["turns"] == puzzle.turns
+    assert told["result"] is None
+    assert "solution" not in told
+    answer = solve(ann, puzzle)
+    assert answer["change"] > 0
+    assert answer["progress"]["solved"] == 1
+    assert answer["progress"]["streak"] == 1
+    assert answer["solution"]["solution"] == [format_cell(cell) for cell in puzzle.solution]
+    game = parse_line(answer["solution"]["line"])
+    assert game is not None
+    assert outcome(game.position) is not None
+    assert ask(ann, told["id"])["result"] == "solved"
+    # Once more counts nothing.
+    assert solve(ann, puzzle)["change"] is None
+    assert ask(ann, "me")["solved"] == 1
+
+
+def test_a_wrong_move_is_refuted(ann: Client) -> None:
+    puzzle = THREE_TURNS.read()
+    wrong, found = next(iter(puzzle.refutations[0].items()))
+    answer = miss(ann, puzzle)
+    assert not answer["right"]
+    assert answer["change"] < 0
+    assert found.reply is not None
+    assert answer["reply"] == format_cell(found.reply)
+    assert answer["board"]["last"] == format_cell(wrong)
+    assert answer["after"]["last"] == answer["reply"]
+    assert answer["solution"] is None
+    assert ask(ann, puzzle.id)["result"] == "missed"
+
+
+def test_hints_come_in_steps_and_the_later_ones_count(ann: Client) -> None:
+    puzzle = THREE_TURNS.read()
+
+    def hint(step: int) -> dict[str, Any]:
+        body = {"moves": [], "step": step}
+        return dict(ann.http.post(f"/api/puzzles/{puzzle.id}/hints", json=body).json())
+
+    first = hint(1)
+    assert first == {"themes": list(puzzle.themes), "cells": [], "change": None}
+    second = hint(2)
+    assert len(second["cells"]) == 2
+    assert format_cell(puzzle.solution[0]) in second["cells"]
+    assert second["change"] < 0
+    third = hint(3)
+    assert third["cells"] == [format_cell(puzzle.solution[0])]
+    assert third["change"] is None
+    assert ask(ann, "me") | {"rating": 0} == {
+        "rating": 0,
+        "sure": False,
+        "solved": 0,
+        "missed": 1,
+        "streak": 0,
+        "best_streak": 0,
+        "best_run": 0,
+    }
+
+
+def test_everybody_has_the_same_puzzle_of_the_day(ann: Client, bob: Client) -> None:
+    calendar = ask(ann, "days")
+    today = calendar["days"][-1]
+    assert today["date"] == calendar["today"]
+    assert today["result"] is None
+    mine, theirs = (ask(each, f"days/{today['date']}") for each in (ann, bob))
+    assert mine == theirs
+    assert mine["date"] == today["date"]
+    solve(ann, shipped()[mine["id"]].read())
+    assert ask(ann, "days")["days"][-1]["result"] == "solved"
+    assert ask(bob, "days")["days"][-1]["result"] is None
+    december = ask(ann, "days?month=2026-01")
+    assert len(december["days"]) == 31
+
+
+def test_a_run_is_counted_and_not_rated(ann: Client) -> None:
+    assert ann.http.post("/api/puzzles/runs").status_code == 201
+    told = ask(ann, "next?run=true")
+    answer = solve(ann, shipped()[told["id"]].read(), run=True)
+    assert answer["run"]["score"] == 1
+    assert answer["change"] is None
+    missed = miss(ann, THREE_TURNS.read(), run=True)
+    assert missed["run"]["misses"] == 1
+    assert missed["run"]["left"] <= 170_000
+    assert ask(ann, "me")["best_run"] == 1
+    assert ask(ann, "me")["solved"] == 0
+
+
+def test_a_theme_can_be_chosen(ann: Client) -> None:
+    for _ in range(5):
+        told = ask(ann, "next?theme=corner")
+        assert "corner" in shipped()[told["id"]].themes
+
+
+@pytest.mark.parametrize(
+    ("ask", "code"),
+    [
+        (lambda http: http.get("/api/puzzles/zzzzzzzz"), "no-such-puzzle"),
+        (lambda http: http.get("/api/puzzles/days/2099-01-01"), "no-such-day"),
+        (lambda http: http.get("/api/puzzles/days/2026-02-30"), "no-such-day"),
+        (lambda http: http.get("/api/puzzles/days/2025-12-31"), "no-such-day"),
+        (lambda http: http.get("/api/puzzles/days?month=2099-01"), "no-such-day"),
+        (lambda http: http.get("/api/puzzles/days?month=2026-13"), "bad-message"),
+        (lambda http: http.get("/api/puzzles/next?theme=beauty"), "bad-message"),
+        (
+            lambda http: http.post(f"/api/puzzles/{THREE_TURNS.id}/moves", json={"moves": []}),
+            "bad-message",
+        ),
+        (
+            lambda http: http.post(
+                f"/api/puzzles/{THREE_TURNS.id}/moves", json={"moves": ["a1", "a2"]}
+            ),
+            "bad-message",
+        ),
+        (
+            lambda http: http.post(
+                f"/api/puzzles/{THREE_TURNS.id}/hints", json={"moves": ["a1"], "step": 1}
+            ),
+            "bad-message",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    ann: Client, ask: Callable[[httpx.Client], httpx.Response], code: str
+) -> None:
+    assert ask(ann.http).json()["code"] == code
+
+
+def lost_game() -> tuple[int, list[int], Side]:
+    """Make a game in which the loser missed something late: its seed, its moves and the loser."""
+    rng = Random(5)
+    for seed in range(100):
+        positions, moves = play_game(Layout.shuffled(seed), rng)
+        end = outcome(positions[-1])
+        if end is not None and end.winner is not None:
+            loser = end.winner.other
+            if missed_move(positions, moves, loser) is not None:
+                return seed, moves, loser
+    raise AssertionError("nobody missed anything")
+
+
+def test_a_move_that_was_missed_is_found_again(ann: Client, bob: Client) -> None:
+    assert ask(ann, "missed") == {"missed": None}
+    seed, moves, loser = lost_game()
+    game = ann.new(against="friend", side=loser.value, seed=str(seed))
+    bob.do(game, "join", name="Bob")
+    for ply, cell in enumerate(moves):
+        mover = Side.BLACK if ply % 2 == 0 else Side.WHITE
+        (ann if mover is loser else bob).do(game, "move", cell=format_cell(cell))
+    missed = ask(ann, "missed")["missed"]
+    assert missed["game"] == game
+    assert missed["side"] == loser.value
+    # Who won has missed nothing there.
+    assert ask(bob, "missed") == {"missed": None}
+    played = format_cell(moves[missed["ply"]])
+    answers = {
+        cell: ann.http.post(f"/api/puzzles/missed/{game}", json={"cell": cell}).json()
+        for cell in missed["board"]["legal"]
+    }
+    assert not answers[played]["right"]
+    assert any(answer["right"] for answer in answers.values())
+    for answer in answers.values():
+        assert answer["change"] is None
+        assert answer["right"] == (answer["value"] == missed["goal"])
+
+
+def test_forgetting_oneself_forgets_the_puzzles(ann: Client) -> None:
+    solve(ann, THREE_TURNS.read())
+    assert ask(ann, "me")["solved"] == 1
+    ann.http.delete("/api/identity")
+    assert ask(ann, "me")["solved"] == 0
+
+
+def new_puzzle() -> tuple[list[int], Puzzle]:
+    """Make a game with a puzzle in it that does not come with the program."""
+    rng = Random(6)
+    for seed in range(200):
+        positions, moves = play_game(Layout.shuffled(seed), rng)
+        puzzle = proven_puzzle(positions, moves)
+        if puzzle is not None:
+            return moves, puzzle
+    raise AssertionError("no game has a puzzle")
+
+
+def test_puzzles_are_found_in_finished_games_at_night(tmp_path: Path) -> None:
+    moves, puzzle = new_puzzle()
+    with serving(tmp_path, "--night", "0-24", *Server.OPTIONS) as server:
+        with Client(server) as ann:
+            game = ann.new(against="self", layout=format_layout(puzzle.layout))
+            for cell in moves:
+                ann.do(game, "move", cell=format_cell(cell))
+            assert ann.http.get(f"/api/puzzles/{puzzle.id}").status_code == 404
+        # It looks at once when it starts, and then every ten minutes.
+        server.stop()
+        server.start()
+        with Client(server) as bob:
+            until(
+                lambda: bob.http.get(f"/api/puzzles/{puzzle.id}").status_code == 200, "the puzzle"
+            )
+            assert solve(bob, puzzle)["change"] > 0
