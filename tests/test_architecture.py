@@ -108,6 +108,7 @@ ORDER = [
     "web.copying",
     "web.writer",
     "web.memory",
+    "web.days.boards",
     "web.cluster.news",
     "web.cluster.members",
     "web.cluster.leases",
@@ -164,7 +165,7 @@ EXCEPTIONS = {("position", "render.svg")}
 GAME_MODULES = ORDER[: ORDER.index("engine.strengths")]
 PACKAGES = {"", "render", "engine", "census", "puzzles", "web"} | {
     f"web.{part}"
-    for part in ("cluster", "games", "engine", "studies", "pictures", "learn", "pages")
+    for part in ("cluster", "days", "games", "engine", "studies", "pictures", "learn", "pages")
 }
 
 
