@@ -1109,6 +1109,7 @@ NOTHING_TO_GET_WRONG = [
     ("/api/health", "get"),
     ("/api/ready", "get"),
     ("/api/lobby", "get"),
+    ("/api/fair-boards", "get"),
     ("/api/identity", "post"),
     ("/api/identity", "delete"),
     ("/api/studies", "get"),

@@ -79,6 +79,17 @@ export interface CommandData {
   name?: string | null;
 }
 
+/** A day: its board, how people fared, the visitor's own games, and from the next day the truth. */
+export interface DayView {
+  date: string;
+  previous: string | null;
+  next: string | null;
+  board: BoardView;
+  results: LevelResultView[];
+  mine: SummaryView[];
+  truth: TruthView | null;
+}
+
 /** One thing that is wrong with a board, a position, a move or a record. */
 export interface DefectView {
   code: string;
@@ -172,6 +183,7 @@ export interface EventView {
   listed?: boolean;
   opening?: string[];
   score?: ScoreView;
+  day?: string;
   side?: "black" | "white";
   name?: string;
   cell?: string;
@@ -182,6 +194,19 @@ export interface EventView {
   by?: string;
   game?: string;
   away?: number;
+}
+
+/** A fair board: who wins it, and how many of its first moves win; the others do not. */
+export interface FairBoardView {
+  seed: string;
+  winner: "black" | "white" | null;
+  winning: number;
+  first_moves: number;
+}
+
+/** The fairest of the boards on which every first move is settled. */
+export interface FairBoards {
+  boards: FairBoardView[];
 }
 
 /** Something to do in a game. ``id`` makes it happen once however often it is sent. */
@@ -245,6 +270,14 @@ export interface LessonView {
   tries: Record<string, TryView>;
 }
 
+/** How people fared against a level: finished games, wins, the stones of the shortest win. */
+export interface LevelResultView {
+  level: number;
+  games: number;
+  wins: number;
+  shortest: number | null;
+}
+
 /** A chain that connects two opposite edges. */
 export interface LinkView {
   colour: "green" | "blue" | "yellow";
@@ -280,6 +313,7 @@ export interface NewGame {
   control?: string;
   layout?: string | null;
   seed?: string | null;
+  day?: boolean;
   name?: string;
   moves?: string[];
 }
@@ -538,6 +572,16 @@ export interface TimeLeftView {
   black: number;
   white: number;
   running: "black" | "white" | null;
+}
+
+/** What is proven about a board: who wins with best play (None: nobody), and the first moves. */
+export interface TruthView {
+  winner: "black" | "white" | null;
+  winning: string[];
+  not_winning: string[];
+  drawing: string[];
+  unsettled: string[];
+  line: string[];
 }
 
 /** What comes of a try: the board after it, and after the reply that refutes it. */
