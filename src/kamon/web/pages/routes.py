@@ -16,7 +16,10 @@ from kamon import i18n
 from kamon.engine.strengths import STRENGTHS
 from kamon.errors import KamonError
 from kamon.game import Game
-from kamon.notation import format_line, parse_line
+from kamon.layout import Layout
+from kamon.notation import format_layout, format_line, parse_line
+from kamon.position import Position
+from kamon.web.days.routes import DateQuery, day_of, fair_views
 from kamon.web.errors import ApiError
 from kamon.web.games.lobby import lobby
 from kamon.web.games.messages import LobbyView
@@ -53,6 +56,8 @@ async def home(request: Request, services: ServicesParam) -> Response:
     told = {
         "lobby": await _lobby(request, services),
         "sample": sample(),
+        "day": await _board_of_today(services),
+        "fair": fair_views(),
         "lessons": len(LESSONS),
     }
     return render(
@@ -76,6 +81,15 @@ async def _lobby(request: Request, services: Services) -> LobbyView:
         return {"here": 0, "mine": [], "open": []}
 
 
+async def _board_of_today(services: Services) -> PictureView | None:
+    """Tell the board of the day, or nothing where the database does not answer."""
+    try:
+        seed = await services.days.seed_of(services.days.today())
+    except (ApiError, SQLAlchemyError, OSError):
+        return None
+    return picture_view(Position(Layout.shuffled(seed)))
+
+
 @router.get("/game/{game}")
 async def game_page(
     game: Annotated[PublicId, PathParam()], request: Request, services: ServicesParam
@@ -96,6 +110,15 @@ async def my_games(request: Request, services: ServicesParam) -> Response:
 async def learn(request: Request, services: ServicesParam) -> Response:
     """Show the tutorial."""
     return render(request, services, "learn.html", page="learn")
+
+
+@router.get("/day")
+async def day_page(request: Request, services: ServicesParam, date: DateQuery = None) -> Response:
+    """Show the board of the day, or that of a day before."""
+    services.spend(request, "requests")
+    layout = Layout.shuffled(await services.days.seed_of(day_of(services, date)))
+    card = _card(request, services, format_layout(layout))
+    return render(request, services, "day.html", page="day", **card)
 
 
 @router.get("/study")
