@@ -56,7 +56,9 @@ def test_the_home_page_leads_to_the_board_of_the_day_and_it_can_be_played(guests
     assert told["seats"]["white"]["level"] == 2
     assert told["you"] == ["black"]
     guest.command(game, "resign")
-    guest.go("/day")
+    guest.press("Board of the day")
+    page.wait_for_url("**/day?date=*")
+    guest.ready()
     expect(page.get_by_label("Against")).to_have_value("2")
     expect(page.get_by_role("link", name=re.compile(r"level 2 .* · lost"))).to_be_visible()
 

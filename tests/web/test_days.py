@@ -173,6 +173,7 @@ async def test_a_day_has_one_board_for_everybody(server: Server) -> None:
     view = (await server.play(server.somebody())).json()
     assert view["layout"] == format_layout(Layout.shuffled(seed))
     assert view["board"]["tokens"] == told["board"]["tokens"]
+    assert view["day"] == TODAY
 
 
 async def test_a_later_version_with_more_boards_does_not_change_the_past(

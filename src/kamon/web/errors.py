@@ -38,7 +38,7 @@ ERRORS: Final[dict[str, ErrorKind]] = {
     "not-found": ErrorKind(404, "There is nothing here."),
     "no-such-game": ErrorKind(404, "There is no such game."),
     "no-such-study": ErrorKind(404, "There is no such study."),
-    "no-such-day": ErrorKind(404, "There is no board of that day."),
+    "no-such-day": ErrorKind(404, "There is no board for that day."),
     "bad-method": ErrorKind(405, "This address does not accept requests of this kind."),
     # What cannot be read
     "bad-message": ErrorKind(

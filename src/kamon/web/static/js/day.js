@@ -163,7 +163,7 @@ function playForm(shown) {
       @click=${() => play(shown)}>${t("Play this board")}</button></p>
     <p class="small">${
       isToday(shown)
-        ? t("All your games today count, also with hints and moves taken back. A new board comes at midnight UTC.")
+        ? t("All your games today count, even with hints or moves taken back. The next board comes at midnight UTC.")
         : t("This day is over: games that begin now do not count for it.")
     }</p></section>`;
 }
@@ -186,7 +186,7 @@ const sidePill = (value, label) => html`<label class="pill"><input type="radio" 
 
 /** @param {Day} shown */
 const resultsSection = ({ results }) => html`<section class="day-results"><h2>${t("How people fared")}</h2>
-  ${results.length ? resultsTable(results) : html`<p class="note">${t("Nobody has finished a game on this board.")}</p>`}
+  ${results.length ? resultsTable(results) : html`<p class="note">${t("No finished games yet.")}</p>`}
   </section>`;
 
 /** @param {Day["results"]} results */

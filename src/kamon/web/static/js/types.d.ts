@@ -448,6 +448,7 @@ export interface RoomView {
   offers: OffersView;
   next: string | null;
   score: ScoreView | null;
+  day: string | null;
   clock: ClockView;
   assistance?: AssistanceView | null;
 }
