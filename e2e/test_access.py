@@ -244,7 +244,7 @@ def show(guest: Guest, regular: Regular, scene: str) -> None:
 def test_axe_finds_no_violation_on_a_phone(guests: Guests, regular: Regular, audit: Audit) -> None:
     guest = guests.come(PHONE, storage_state=regular.state, has_touch=True, is_mobile=True)
     found = []
-    for path in ("/", regular.playing, "/games", "/learn", "/study", "/puzzles/day"):
+    for path in ("/", regular.playing, "/games", "/learn", "/study", "/puzzles/day", "/day"):
         guest.go(path)
         found += audit(guest.page)
     guest.press("Menu")

@@ -197,6 +197,8 @@ def test_the_description_names_every_operation(ann: Client) -> None:
         ("get", "/api/film.gif"),
         ("get", "/api/film.webp"),
         ("get", "/api/card.png"),
+        ("get", "/api/day"),
+        ("get", "/api/fair-boards"),
         ("get", "/api/lessons/{number}"),
     }
 
@@ -1109,6 +1111,7 @@ NOTHING_TO_GET_WRONG = [
     ("/api/health", "get"),
     ("/api/ready", "get"),
     ("/api/lobby", "get"),
+    ("/api/fair-boards", "get"),
     ("/api/identity", "post"),
     ("/api/identity", "delete"),
     ("/api/studies", "get"),

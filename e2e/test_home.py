@@ -259,7 +259,7 @@ def test_nothing_moves_while_a_page_is_filled(guests: Guests, size: tuple[int, i
     play_both(guest, other, 4, control="180+2")
     other.set_up("anyone")
     guest.page.add_init_script(COUNT_SHIFTS)
-    for path in ("/", "/games", "/learn", "/puzzles", "/rules", guest.set_up("self")):
+    for path in ("/", "/day", "/games", "/learn", "/puzzles", "/rules", guest.set_up("self")):
         guest.page.goto(path)
         guest.page.wait_for_load_state("networkidle")
         assert guest.page.evaluate("window.shift") < SHIFT_LIMIT, path

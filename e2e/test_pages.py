@@ -322,7 +322,17 @@ def test_pages_preload_exactly_the_modules_that_they_import(guests: Guests, lang
     guest = guests.come(locale=language)
     guest.go("/games")
     game = guest.set_up("self")
-    for path in ("/", game, "/study", "/learn", "/puzzles", "/games", "/rules", "/handover"):
+    for path in (
+        "/",
+        game,
+        "/study",
+        "/learn",
+        "/day",
+        "/puzzles",
+        "/games",
+        "/rules",
+        "/handover",
+    ):
         preloaded, imported = guest.page.evaluate(MODULES, path)
         words = [name for name in imported if name.endswith("/js/words.js")]
         if language != "en":

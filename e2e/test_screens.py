@@ -23,7 +23,7 @@ SIZES: Final = {
 }
 # Among the ten languages these have the longest words.
 LANGUAGES: Final = ["en", "de", "cs", "pt-BR"]
-PAGES: Final = ["/", "/learn", "/puzzles", "/rules", "/study", "/games"]
+PAGES: Final = ["/", "/learn", "/puzzles", "/day", "/rules", "/study", "/games"]
 BOARD: Final = format_layout(Layout.shuffled(CHAIN_SEED))
 DATA: Final = Path(__file__).parents[1] / "tests" / "data"
 LONG: Final = 60_000

@@ -8,6 +8,8 @@ from kamon import Layout
 from kamon.position import Side
 from kamon.web.database import (
     Database,
+    board_days,
+    day_games,
     handovers,
     puzzle_days,
     puzzle_players,
@@ -63,6 +65,7 @@ def _play(connection: Connection, number: int) -> None:
 def _fill_the_rest(connection: Connection, games: int) -> None:
     study = {"holder": "a" * 64, "updated": 3, "record": '[Event "Žofie"]\n\n1. a1 {“🀄”} *'}
     rating = {"rating": 1234.5, "deviation": 45.25, "volatility": 0.06}
+    day_game = {"date": "2026-11-15", "level": 3, "side": "black"}
     rows: dict[Table, list[dict[str, Any]]] = {
         handovers: [{"token": "t" * 64, "game": "game0", "side": "black", "expires": 2**40}],
         studies: [
@@ -72,6 +75,11 @@ def _fill_the_rest(connection: Connection, games: int) -> None:
         reviews: [{"id": "r" * 64, "updated": 5, "data": '{"rows":[1.5]}'}],
         server: [{"name": "key", "value": "00" * 32}, {"name": "alive", "value": "12345"}],
         unsigned_holders: [{"holder": "u" * 64}],
+        board_days: [{"date": "2026-11-15", "seed": 2}],
+        day_games: [
+            {"game": "game0", **day_game, "won": None, "moves": None},
+            {"game": "game1", **day_game, "won": True, "moves": 15},
+        ],
         thoughts: [{"game": "game0", "number": 1, "client": "c", "since": 9, "leased_until": 0}],
         puzzles: [
             {"id": "abcdefg2", "text": "a,b", "canonical": "c", "pattern": "d"}

@@ -109,6 +109,8 @@ ORDER = [
     "web.copying",
     "web.writer",
     "web.memory",
+    "web.days.boards",
+    "web.days.store",
     "web.cluster.news",
     "web.cluster.members",
     "web.cluster.leases",
@@ -151,6 +153,7 @@ ORDER = [
     "web.security",
     "web.contract",
     "web.games.lobby",
+    "web.days.routes",
     "web.games.routes",
     "web.games.socket",
     "web.studies.routes",
@@ -172,7 +175,10 @@ EXCEPTIONS = {("position", "render.svg")}
 GAME_MODULES = ORDER[: ORDER.index("engine.strengths")]
 PACKAGES = {"", "render", "engine", "census", "puzzles", "web"} | {
     f"web.{part}"
-    for part in ("cluster", "games", "engine", "studies", "pictures", "puzzles", "learn", "pages")
+    for part in (
+        *("cluster", "days", "games", "engine", "studies", "pictures", "puzzles", "learn"),
+        "pages",
+    )
 }
 
 

@@ -1,10 +1,13 @@
 """Publish a census in this repository: the tables in data/, the plots and the facts in docs/.
 
+The solved boards also come with the program, for the board of the day and for fair boards.
+
     python -m tools.publish_census --boards FOLDER --positions FOLDER
 
 joins the parts of finished or running runs, checks the boards and a sample of the positions with
 ``tools/check_census.py``, marks what was checked, and writes the checksums. Without folders it
-only draws the plots and writes the facts of docs/census.md again, from the tables in data/.
+only draws the plots and writes the facts of docs/census.md and the boards of the program again,
+from the tables in data/.
 """
 
 import argparse
@@ -15,8 +18,10 @@ from typing import Final
 
 from kamon.census.plots import plots
 from kamon.census.publish import join_boards, join_positions, write_sums
-from kamon.census.report import facts
+from kamon.census.report import facts, fairness
 from kamon.census.rows import BOARDS, POSITIONS, Parts, Row, read_rows
+from kamon.notation import parse_cell
+from kamon.web.days.boards import SHIPPED, SolvedBoard, format_boards
 from tools.check_census import check_boards, check_positions
 
 ROOT: Final = Path(__file__).parents[1]
@@ -29,6 +34,7 @@ END: Final = "<!-- to here -->\n"
 _POSITIONS: Final = 20_000
 # Each ply before this takes the second program several times as long.
 _CHECKED_FROM: Final = 19
+_FAIRNESS_DIGITS: Final = 4
 
 
 def with_facts(page: str, rows: Sequence[Row]) -> str:
@@ -38,9 +44,31 @@ def with_facts(page: str, rows: Sequence[Row]) -> str:
     return f"{before}{BEGIN}\n{facts(rows)}\n{END}{after}"
 
 
-def write_documents() -> None:
-    """Draw the plots and write the facts from the table in data/."""
+def solved_board(row: Row) -> SolvedBoard:
+    """Return what the program needs of a board that is solved."""
+    known = fairness(row)
+    return SolvedBoard(
+        seed=row["seed"],
+        value=row["value"],
+        winning=_cells(row["winning"]),
+        not_winning=_cells(row["not_winning"]),
+        drawing=_cells(row["drawing"]),
+        complete=row["complete"],
+        line=_cells(row["line"]),
+        ending=row["ending"] or "",
+        fairness=None if known is None else round(known, _FAIRNESS_DIGITS),
+    )
+
+
+def _cells(names: Sequence[str]) -> tuple[int, ...]:
+    return tuple(map(parse_cell, names))
+
+
+def write_results() -> None:
+    """Draw the plots, and write the facts and the boards of the program, from the table."""
     rows = read_rows(BOARDS_FILE, BOARDS)
+    solved = [solved_board(row) for row in rows if row["value"] is not None]
+    SHIPPED.write_text(format_boards(solved), encoding="utf-8")
     PLOTS.mkdir(parents=True, exist_ok=True)
     for name, picture in plots(rows).items():
         (PLOTS / name).write_text(picture, encoding="utf-8")
@@ -66,7 +94,7 @@ def main() -> None:
         join_positions(parts, POSITIONS_FILE, _POSITIONS)
         write_sums(POSITIONS_FILE.parent)
         faults += check_positions(parts.paths(), options.sample, _CHECKED_FROM, 1)
-    write_documents()
+    write_results()
     sys.exit(1 if faults else 0)
 
 

@@ -17,6 +17,7 @@ from kamon.census.rows import BOARDS, POSITIONS, Parts, Row, read_rows, write_ro
 from kamon.census.solve import BoardJob
 from kamon.engine.limits import MIB, Limits
 from kamon.errors import KamonError
+from kamon.web.days.boards import SHIPPED, format_boards
 from tools import check_census, publish_census
 
 ROOT = Path(__file__).parents[2]
@@ -290,6 +291,18 @@ def test_the_facts_and_plots_of_the_documents_are_those_of_the_data() -> None:
     assert publish_census.with_facts(page, rows) == page
     for name, picture in plots(rows).items():
         assert (publish_census.PLOTS / name).read_text(encoding="utf-8") == picture
+
+
+def test_the_boards_of_the_program_are_those_of_the_data() -> None:
+    rows = read_rows(PUBLISHED, BOARDS)
+    solved = [publish_census.solved_board(row) for row in rows if row["value"] is not None]
+    assert format_boards(solved) == SHIPPED.read_text(encoding="utf-8")
+
+
+def test_a_board_of_the_program_has_its_fairness_if_every_first_move_is_settled() -> None:
+    won = solved(2, "win", ["b1"], complete=True, drawing=[], line=["b1"])
+    assert publish_census.solved_board(won).fairness == 0.7857
+    assert publish_census.solved_board(won | {"complete": False}).fairness is None
 
 
 def test_the_data_stays_small() -> None:

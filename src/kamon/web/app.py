@@ -17,6 +17,8 @@ from kamon.web import answers, contract
 from kamon.web.cluster.leases import Leases
 from kamon.web.cluster.members import Members, forget_presence
 from kamon.web.database import Database
+from kamon.web.days import routes as day_routes
+from kamon.web.days.store import Days
 from kamon.web.engine.analysts import Analysts
 from kamon.web.engine.reviews import Reviews
 from kamon.web.engine.thinkers import Thinkers
@@ -86,6 +88,7 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
         redirect_slashes=False,
     )
     app.include_router(game_routes.router)
+    app.include_router(day_routes.router)
     app.include_router(lessons.router)
     app.include_router(study_routes.router)
     app.include_router(picture_routes.router)
@@ -200,6 +203,7 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
             overload=Overload(lambda: core.desk.commits.waiting, core.metrics),
             desk=core.desk,
             people=core.people,
+            days=Days(writer, core.now),
             studies=Studies(writer.database, writer),
             thinkers=core.thinkers,
             analysts=analysts,

@@ -111,6 +111,25 @@ reviews: Final = Table(
     Column("data", Text, nullable=False),
     Index("reviews_updated", "updated"),
 )
+# The board of each day.
+board_days: Final = Table(
+    "board_days",
+    metadata,
+    Column("date", String(10), primary_key=True),
+    Column("seed", BigInteger, nullable=False),
+)
+# Games against the computer on the board of a day, and how they have ended (days/store.py).
+day_games: Final = Table(
+    "day_games",
+    metadata,
+    Column("game", String(16), ForeignKey("games.id", ondelete="CASCADE"), primary_key=True),
+    Column("date", String(10), nullable=False),
+    Column("level", Integer, nullable=False),
+    Column("side", String(5), nullable=False),
+    Column("won", Boolean),
+    Column("moves", Integer),
+    Index("day_games_date", "date"),
+)
 # What the server itself must remember: its key, and when it was last seen alive.
 server: Final = Table(
     "server",

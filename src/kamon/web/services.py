@@ -9,6 +9,7 @@ from starlette.requests import HTTPConnection
 
 from kamon.position import Side
 from kamon.web import identity
+from kamon.web.days.store import Days
 from kamon.web.engine.analysts import Analysts
 from kamon.web.engine.reviews import Reviews
 from kamon.web.engine.thinkers import Thinkers
@@ -54,6 +55,7 @@ class Services:
     overload: Overload
     desk: Desk
     people: People
+    days: Days
     studies: Studies
     thinkers: Thinkers
     analysts: Analysts

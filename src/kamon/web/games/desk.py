@@ -22,6 +22,7 @@ from kamon.layout import SEED_LIMIT, Layout
 from kamon.position import Side
 from kamon.web.cluster import news
 from kamon.web.cluster.news import Hint
+from kamon.web.days.store import DayGame
 from kamon.web.errors import ApiError, storage_failed
 from kamon.web.games import rooms, store
 from kamon.web.games.commits import BATCH_LIMIT, Commits, Conflict, Done, Part
@@ -214,6 +215,7 @@ class Desk:
             holders,
             client,
             room.board_number if room.computer_to_move() else None,
+            _day_game(room),
         )
         return Part(table, change, room)
 
@@ -407,3 +409,16 @@ class Desk:
         await self.writer.write(lambda connection: store.remove(connection, gone, now, before))
         for game in gone:
             self.tables.forget(game)
+
+
+def _day_game(room: Room) -> DayGame | None:
+    """Return what to note of a game, if it is played on the board of a day."""
+    if room.day is None:
+        return None
+    side = Side.WHITE if room.black.kind == "computer" else Side.BLACK
+    noted = DayGame(room.id, room.day, room.seat(side.other).level, side)
+    if room.result is None:
+        return noted
+    winner = room.result.winner
+    won = None if winner is None else winner is side
+    return replace(noted, won=won, moves=len(room.moves))

@@ -26,7 +26,10 @@ CommandName = Annotated[
 
 
 class NewGame(Strict):
-    """A game to set up. Of ``layout`` and ``seed`` at most one; without either it is shuffled."""
+    """A game to set up. Of ``layout`` and ``seed`` at most one; without either it is shuffled.
+
+    On the board of the ``day`` one plays against the computer, from the first move.
+    """
 
     against: Literal["computer", "friend", "anyone", "self"] = "computer"
     side: Literal["black", "white", "random"] = "random"
@@ -35,6 +38,7 @@ class NewGame(Strict):
     layout: Annotated[str, StringConstraints(max_length=200)] | None = None
     # A seed goes to 2^64 - 1, beyond what JavaScript can count, so it may come as text.
     seed: Annotated[str, StringConstraints(pattern=r"^\d{1,20}$")] | None = None
+    day: bool = False
     name: Name = ""
     # Moves that have been made already: the game goes on from there.
     moves: Annotated[
@@ -125,6 +129,7 @@ class EventView(TypedDict):
     listed: NotRequired[bool]
     opening: NotRequired[list[str]]
     score: NotRequired[ScoreView]
+    day: NotRequired[str]
     side: NotRequired[SideName]
     name: NotRequired[str]
     cell: NotRequired[str]

@@ -129,6 +129,8 @@ class Room:
     next_id: str | None = None
     # How the series stood before this game; None in its first game.
     score_before: Score | None = None
+    # The date, if it is played on the board of a day.
+    day: str | None = None
     updated: int = 0
     commands: frozenset[str] = frozenset()
 
@@ -511,6 +513,7 @@ def create(room_id: str, events: Iterable[Event]) -> Room:
         positions=positions,
         clocks=(Clock.start(control),) * len(positions),
         score_before=Score(**data["score"]) if "score" in data else None,
+        day=data.get("day"),
         updated=first.at,
         commands=frozenset({first.command}) if first.command else frozenset(),
     )
@@ -535,6 +538,7 @@ def set_up(  # noqa: PLR0913 - what a game may be, all by name
     listed: bool = False,
     opening: Iterable[int] = (),
     score: Score | None = None,
+    day: str | None = None,
 ) -> Event:
     """Return the first event of a game, in which some moves may have been made already."""
     data: dict[str, Any] = {
@@ -549,6 +553,8 @@ def set_up(  # noqa: PLR0913 - what a game may be, all by name
     }
     if score is not None:
         data["score"] = score.data()
+    if day is not None:
+        data["day"] = day
     return Event(1, now, "created", data)
 
 

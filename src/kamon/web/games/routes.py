@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from datetime import date
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request, Response
@@ -117,7 +118,8 @@ async def new_game(game: NewGame, request: Request, services: ServicesParam) -> 
     if game.against == "computer":
         services.thinkers.require_time(client, game.level)
     services.spend(request, "games")
-    layout = _layout(game)
+    day = _day(game, services)
+    layout = _layout(game) if day is None else Layout.shuffled(await services.days.seed_of(day))
     control = _control(game.control)
     mine = Side(game.side) if game.side != "random" else secrets.choice(list(Side))
     me, shared = Seat("person", game.name), game.against == "self"
@@ -131,6 +133,7 @@ async def new_game(game: NewGame, request: Request, services: ServicesParam) -> 
         shared=shared,
         listed=game.against == "anyone",
         opening=_opening(layout, game.moves),
+        day=None if day is None else day.isoformat(),
     )
     holders = [(side, holder) for side in Side if side is mine or shared]
     if game.against == "anyone":
@@ -141,6 +144,18 @@ async def new_game(game: NewGame, request: Request, services: ServicesParam) -> 
     room = await services.desk.create(first, holders, name, client)
     table = await services.desk.table(room.id)
     return services.view(table, visitor.sides(table.holders))
+
+
+def _day(game: NewGame, services: Services) -> date | None:
+    """Return the day on whose board a game is to be played, if it is to be."""
+    if not game.day:
+        return None
+    if game.against != "computer" or game.seed or game.layout or game.moves:
+        raise ApiError(
+            "bad-message",
+            detail="the board of the day is for the computer, without a seed, a layout or moves",
+        )
+    return services.days.today()
 
 
 def _layout(game: NewGame) -> Layout:

@@ -22,6 +22,7 @@ from kamon.web.database import (
     thoughts,
     unsigned_holders,
 )
+from kamon.web.days.store import DayGame, note_begun, note_ended
 from kamon.web.games.rooms import Event
 from kamon.web.statements import Prepared
 
@@ -74,6 +75,8 @@ class Change:
     client: str = ""
     # The number of the last move, where the computer is to answer it.
     thought: int | None = None
+    # What to note of a game on the board of a day.
+    day: DayGame | None = None
 
     @property
     def base(self) -> int:
@@ -137,6 +140,14 @@ def commit(connection: Connection, changes: Sequence[Change]) -> None:
     ):
         if rows:
             statement.execute(connection, rows)
+    _note_days(connection, changes)
+
+
+def _note_days(connection: Connection, changes: Sequence[Change]) -> None:
+    """Note the games on the board of a day that begin, and how others have ended."""
+    of_days = [(change.base, change.day) for change in changes if change.day is not None]
+    note_begun(connection, [day for base, day in of_days if not base])
+    note_ended(connection, [day for base, day in of_days if base and day.moves is not None])
 
 
 def want_thoughts(connection: Connection, changes: Iterable[Change]) -> None:

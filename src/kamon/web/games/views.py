@@ -151,7 +151,8 @@ class RoomView(TypedDict):
 
     ``can`` lists what they may do now. ``claim`` is how many milliseconds their opponent must still
     stay away before they may claim the game; None where they cannot. ``score`` counts the games of
-    a series of rematches, this one too once it is over; None in the first.
+    a series of rematches, this one too once it is over; None in the first. ``day`` is the date, if
+    it is played on the board of a day.
     """
 
     id: str
@@ -173,6 +174,7 @@ class RoomView(TypedDict):
     offers: OffersView
     next: str | None
     score: ScoreView | None
+    day: str | None
     clock: ClockView
     assistance: NotRequired[AssistanceView | None]
 
@@ -290,6 +292,7 @@ def room_view(room: Room, sides: frozenset[Side], company: Company, now: int) ->
         "offers": cast(OffersView, {what: side.value for what, side in room.offers.items()}),
         "next": room.next_id,
         "score": cast(ScoreView, room.score.data()) if room.score else None,
+        "day": room.day,
         "clock": {"control": str(room.control), **_left(room, now)},
     }
     if sides and (room.shared or "computer" in (room.black.kind, room.white.kind)):

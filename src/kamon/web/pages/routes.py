@@ -17,7 +17,10 @@ from kamon import i18n
 from kamon.engine.strengths import STRENGTHS
 from kamon.errors import KamonError
 from kamon.game import Game
-from kamon.notation import format_line, parse_line
+from kamon.layout import Layout
+from kamon.notation import format_layout, format_line, parse_line
+from kamon.position import Position
+from kamon.web.days.routes import DateQuery, day_of, fair_views
 from kamon.web.errors import ApiError
 from kamon.web.games.lobby import lobby
 from kamon.web.games.messages import LobbyView
@@ -28,7 +31,7 @@ from kamon.web.learn.lessons import LESSONS
 from kamon.web.pages.assets import STATIC, stamped
 from kamon.web.pages.shell import LEARNT_COOKIE, language_of, render
 from kamon.web.puzzles.messages import DayName, PuzzleId
-from kamon.web.puzzles.routes import read_day, today_of
+from kamon.web.puzzles.routes import read_day
 from kamon.web.schemas import LINE_LIMIT
 from kamon.web.services import Services, ServicesParam
 
@@ -56,6 +59,9 @@ async def home(request: Request, services: ServicesParam) -> Response:
     told = {
         "lobby": await _lobby(request, services),
         "sample": sample(),
+        "day": await _board_of_today(services),
+        "puzzle": await _puzzle_of_today(services),
+        "fair": fair_views(),
         "lessons": len(LESSONS),
     }
     return render(
@@ -79,6 +85,25 @@ async def _lobby(request: Request, services: Services) -> LobbyView:
         return {"here": 0, "mine": [], "open": []}
 
 
+async def _board_of_today(services: Services) -> PictureView | None:
+    """Tell the board of the day, or nothing where the database does not answer."""
+    try:
+        seed = await services.days.seed_of(services.days.today())
+    except (ApiError, SQLAlchemyError, OSError):
+        return None
+    return picture_view(Position(Layout.shuffled(seed)))
+
+
+async def _puzzle_of_today(services: Services) -> PictureView | None:
+    """Tell the position of the puzzle of the day, or nothing, as above."""
+    try:
+        puzzle = await services.puzzles.store.puzzle_of(services.days.today())
+        listed = await asyncio.to_thread(services.puzzles.book.find, puzzle)
+    except (ApiError, SQLAlchemyError, OSError):
+        return None
+    return None if listed is None else picture_view(listed.read().position)
+
+
 @router.get("/game/{game}")
 async def game_page(
     game: Annotated[PublicId, PathParam()], request: Request, services: ServicesParam
@@ -99,6 +124,15 @@ async def my_games(request: Request, services: ServicesParam) -> Response:
 async def learn(request: Request, services: ServicesParam) -> Response:
     """Show the tutorial."""
     return render(request, services, "learn.html", page="learn")
+
+
+@router.get("/day")
+async def day_page(request: Request, services: ServicesParam, date: DateQuery = None) -> Response:
+    """Show the board of the day, or that of a day before."""
+    services.spend(request, "requests")
+    layout = Layout.shuffled(await services.days.seed_of(day_of(services, date)))
+    card = _card(request, services, format_layout(layout))
+    return render(request, services, "day.html", page="day", **card)
 
 
 @router.get("/study")
@@ -141,18 +175,18 @@ async def puzzles_page(request: Request, services: ServicesParam) -> Response:
 
 
 @router.get("/puzzles/day")
-async def today_page(request: Request, services: ServicesParam) -> Response:
+async def todays_puzzle_page(request: Request, services: ServicesParam) -> Response:
     """Show the puzzle of today."""
-    return await _day_page(today_of(services), request, services)
+    return await _day_puzzle_page(services.days.today(), request, services)
 
 
 @router.get("/puzzles/day/{day}")
-async def day_page(day: DayName, request: Request, services: ServicesParam) -> Response:
+async def day_puzzle_page(day: DayName, request: Request, services: ServicesParam) -> Response:
     """Show the puzzle of a day."""
-    return await _day_page(read_day(day, services), request, services)
+    return await _day_puzzle_page(read_day(day, services), request, services)
 
 
-async def _day_page(day: date, request: Request, services: Services) -> Response:
+async def _day_puzzle_page(day: date, request: Request, services: Services) -> Response:
     services.spend(request, "requests")
     puzzle = await services.puzzles.store.puzzle_of(day)
     return await _puzzle_page(puzzle, request, services, day=day.isoformat())

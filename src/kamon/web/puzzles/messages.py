@@ -99,7 +99,7 @@ class HintView(TypedDict):
     change: int | None
 
 
-class DayView(TypedDict):
+class PuzzleDayView(TypedDict):
     """A day in the calendar: its puzzle, and how the visitor's first try ended."""
 
     date: str
@@ -112,7 +112,7 @@ class CalendarView(TypedDict):
 
     today: str
     first: str
-    days: list[DayView]
+    days: list[PuzzleDayView]
 
 
 class MissedView(TypedDict):

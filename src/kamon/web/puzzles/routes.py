@@ -1,7 +1,7 @@
 """Puzzles over HTTP. The solution stays here: each move is judged when it is played."""
 
 import asyncio
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from random import SystemRandom
 from typing import Annotated, Any, Final
 
@@ -25,7 +25,6 @@ from kamon.web.puzzles.messages import (
     LAST_HINT,
     CalendarView,
     DayName,
-    DayView,
     HintView,
     HintWish,
     MissedAnswer,
@@ -35,6 +34,7 @@ from kamon.web.puzzles.messages import (
     Moves,
     MoveView,
     ProgressView,
+    PuzzleDayView,
     PuzzleId,
     PuzzleView,
     Result,
@@ -117,12 +117,12 @@ async def show_calendar(
     """Tell the puzzles of a month's days, up to today, and which ones the visitor has solved."""
     services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
-    today = today_of(services)
+    today = services.days.today()
     first = today.replace(day=1) if month is None else date.fromisoformat(f"{month}-01")
     if first > today or first < FIRST_DAY:
         raise ApiError("no-such-day")
     tried = await asyncio.to_thread(services.puzzles.store.tried, visitor.holder)
-    days: list[DayView] = []
+    days: list[PuzzleDayView] = []
     day = first
     while day <= today and day.month == first.month:
         puzzle = await services.puzzles.store.puzzle_of(day)
@@ -148,14 +148,9 @@ def read_day(name: str, services: Services) -> date:
         day = date.fromisoformat(name)
     except ValueError:
         raise ApiError("no-such-day") from None
-    if not FIRST_DAY <= day <= today_of(services):
+    if not FIRST_DAY <= day <= services.days.today():
         raise ApiError("no-such-day")
     return day
-
-
-def today_of(services: Services) -> date:
-    """Return the day, which begins everywhere at the same moment."""
-    return datetime.fromtimestamp(services.desk.now() / 1000, UTC).date()
 
 
 # --- What one has missed ----------------------------------------------------------------------

@@ -74,6 +74,8 @@ class PuzzleStore:
     def __init__(self, database: Database, writer: Writer) -> None:
         self._database = database
         self._writer = writer
+        # The days that we have asked the database for: they never change.
+        self._days: dict[date, str] = {}
 
     # --- Reading, on a thread of its own ---
 
@@ -177,6 +179,11 @@ class PuzzleStore:
 
     async def puzzle_of(self, day: date) -> str:
         """Return the puzzle of a day, which is fixed when somebody asks for it first."""
+        if day not in self._days:
+            self._days[day] = await self._puzzle_of(day)
+        return self._days[day]
+
+    async def _puzzle_of(self, day: date) -> str:
         name = day.isoformat()
         known = await asyncio.to_thread(self.days)
         if name in known:

@@ -1,13 +1,14 @@
 // The home page: one click to a game, and the other ways to play.
 import { html, nothing, render } from "../vendor/lit-html.js";
 import "./board.js";
-import { boardToArrange, CELL_NAMES, inRows, stillBoard, swapped, tokensIn } from "./cells.js";
+import { boardToArrange, CELL_NAMES, inRows, shuffled, stillBoard, swapped, tokensIn } from "./cells.js";
 import { ask, Latest } from "./server.js";
 import { announce, emptyRoot, onPreferences, prefer, preferences, setCookie } from "./shell.js";
 import { agoWords, isMyTurn, isShort, leftWords, miniature, opponentWords, stateWords, timeLeft } from "./summaries.js";
-import { controlWords, errorWords, LEVEL_COUNT, levelDescription, levelName, t } from "./words.js";
+import { controlWords, errorWords, LEVEL_COUNT, levelDescription, levelName, t, tn } from "./words.js";
 
 /** @typedef {import("./board.js").KamonBoard} KamonBoard */
+/** @typedef {import("./types").FairBoardView} FairBoard */
 /** @typedef {import("./types").LobbyView} Lobby */
 /** @typedef {import("./types").SummaryView} Summary */
 
@@ -16,9 +17,11 @@ const myGames = emptyRoot("my-games");
 const openGames = emptyRoot("open-games");
 const sample = /** @type {KamonBoard} */ (document.getElementById("sample"));
 
+/** @typedef {import("./types").PictureView} Picture */
 /**
- * What the page has come with: the lobby, the position beside the title, and how many steps the tutorial has.
- * @type {{lobby: Lobby, sample: import("./types").PictureView, lessons: number}}
+ * What the page has come with: the lobby, the position beside the title, the board of the day, the fair boards, and
+ * how many steps the tutorial has.
+ * @type {{lobby: Lobby, sample: Picture, day: Picture | null, puzzle: Picture | null, fair: FairBoard[], lessons: number}}
  */
 const told = JSON.parse(document.getElementById("told")?.textContent ?? "");
 const CONTROLS = ["-", "180+2", "300+3", "600+5", "900+10", "1/86400", "1/259200", "1/604800"];
@@ -35,6 +38,8 @@ const choice = { side: "random", control: "-", board: "shuffled", seed: "", layo
 const state = { busy: false, error: "", more: false };
 /** The token that waits for another to change places with. @type {string | null} */
 let held = null;
+/** The fair board that can be chosen, if there is one. */
+const fair = shuffled(told.fair).at(0);
 let { lobby } = told;
 /** When the server told it. */
 let received = Date.now();
@@ -66,6 +71,7 @@ function wish(against) {
     control,
     name,
     ...(board === "seed" && seed ? { seed } : {}),
+    ...(board === "fair" && fair ? { seed: fair.seed } : {}),
     ...(board === "own" ? { layout: layout.trim() } : {}),
   };
 }
@@ -99,8 +105,10 @@ function update() {
         @change=${(/** @type {Event} */ event) => prefer({ name: inputValue(event).trim() })}></label>
       <fieldset><legend>${t("Board")}</legend>
         ${radio("board", "shuffled", t("shuffled"))}
+        ${fair ? radio("board", "fair", t("a fair board")) : nothing}
         ${radio("board", "seed", t("by number"))}
         ${radio("board", "own", t("my own"))}
+        ${fair && choice.board === "fair" ? html`<p class="small">${fairWords(fair)}</p>` : nothing}
         ${choice.board === "seed" ? seedField() : nothing}
         ${choice.board === "own" ? layoutField() : nothing}
       </fieldset>
@@ -163,6 +171,18 @@ function seedField() {
   };
   return html`<label>${t("Board number")} <input type="text" inputmode="numeric" pattern="[0-9]{1,20}"
     maxlength="20" .value=${choice.seed} @input=${onInput}></label>`;
+}
+
+/** Say what is proven about a fair board, and not which first moves win. @param {FairBoard} board */
+function fairWords({ winner, winning, first_moves }) {
+  if (!winner) return t("It is proven that neither side can force a win on this board.");
+  if (winner === "white") return t("It is proven that White wins on this board with best play.");
+  return tn(
+    "It is proven that {n} of the {count} first moves wins on this board, and the others do not.",
+    "It is proven that {n} of the {count} first moves win on this board, and the others do not.",
+    winning,
+    { count: first_moves },
+  );
 }
 
 const layoutField = () => html`<label>${t("Tokens row by row from the top, rows separated by /")}
@@ -285,20 +305,27 @@ function tick() {
 
 // --- The page ------------------------------------------------------------------------------------
 
-function showSample() {
-  sample.edition = preferences.edition;
-  sample.update();
+/** Show the boards that are only to be looked at: the sample, and the board of the day. */
+function showPictures() {
+  for (const board of [sample, today, puzzle]) {
+    if (board) board.edition = preferences.edition;
+    board?.update();
+  }
 }
 
+const today = /** @type {KamonBoard | null} */ (document.getElementById("today"));
+if (today && told.day) today.board = stillBoard(told.day);
+const puzzle = /** @type {KamonBoard | null} */ (document.getElementById("puzzle"));
+if (puzzle && told.puzzle) puzzle.board = stillBoard(told.puzzle);
 const { tokens, stones, last } = told.sample;
 sample.board = stillBoard({ tokens, stones, last, need: last && tokens[CELL_NAMES.indexOf(last)] });
 onPreferences(() => {
-  showSample();
+  showPictures();
   showGames();
 });
 // So that the page comes without the way to the tutorial the next time.
 if (hasLearnt()) setCookie("kamon-learnt", "yes");
-showSample();
+showPictures();
 showGames();
 update();
 timer = setTimeout(look, FIRST_LOOK);

@@ -66,9 +66,9 @@ export const isShort = (left) => left !== null && left < SHORT_TIME;
 
 // The page has one kind of English, but the visitor may write dates as in another country that speaks it.
 const page = document.documentElement.lang;
-const language = navigator.languages.find((each) => each === page || each.startsWith(`${page}-`)) ?? page;
-const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
-const dates = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+export const dateLanguage = navigator.languages.find((each) => each === page || each.startsWith(`${page}-`)) ?? page;
+const relative = new Intl.RelativeTimeFormat(dateLanguage, { numeric: "auto" });
+const dates = new Intl.DateTimeFormat(dateLanguage, { dateStyle: "medium" });
 
 /** Say when something happened: how long ago, or the date. @param {number} age In milliseconds. */
 export function agoWords(age) {

@@ -61,7 +61,7 @@ export interface BranchView {
 export interface CalendarView {
   today: string;
   first: string;
-  days: DayView[];
+  days: PuzzleDayView[];
 }
 
 /** The clock of a game: also by which control it runs. */
@@ -86,11 +86,15 @@ export interface CommandData {
   name?: string | null;
 }
 
-/** A day in the calendar: its puzzle, and how the visitor's first try ended. */
+/** A day: its board, how people fared, the visitor's own games, and from the next day the truth. */
 export interface DayView {
   date: string;
-  puzzle: string;
-  result: "solved" | "missed" | null;
+  previous: string | null;
+  next: string | null;
+  board: BoardView;
+  results: LevelResultView[];
+  mine: SummaryView[];
+  truth: TruthView | null;
 }
 
 /** One thing that is wrong with a board, a position, a move or a record. */
@@ -186,6 +190,7 @@ export interface EventView {
   listed?: boolean;
   opening?: string[];
   score?: ScoreView;
+  day?: string;
   side?: "black" | "white";
   name?: string;
   cell?: string;
@@ -196,6 +201,19 @@ export interface EventView {
   by?: string;
   game?: string;
   away?: number;
+}
+
+/** A fair board: who wins it, and how many of its first moves win; the others do not. */
+export interface FairBoardView {
+  seed: string;
+  winner: "black" | "white" | null;
+  winning: number;
+  first_moves: number;
+}
+
+/** The fairest of the boards on which every first move is settled. */
+export interface FairBoards {
+  boards: FairBoardView[];
 }
 
 /** Something to do in a game. ``id`` makes it happen once however often it is sent. */
@@ -270,6 +288,14 @@ export interface LessonView {
   threats: string[];
   board: BoardView;
   tries: Record<string, TryView>;
+}
+
+/** How people fared against a level: finished games, wins, the stones of the shortest win. */
+export interface LevelResultView {
+  level: number;
+  games: number;
+  wins: number;
+  shortest: number | null;
 }
 
 /** A chain that connects two opposite edges. */
@@ -347,6 +373,7 @@ export interface NewGame {
   control?: string;
   layout?: string | null;
   seed?: string | null;
+  day?: boolean;
   name?: string;
   moves?: string[];
 }
@@ -425,6 +452,13 @@ export interface ProgressView {
   streak: number;
   best_streak: number;
   best_run: number;
+}
+
+/** A day in the calendar: its puzzle, and how the visitor's first try ended. */
+export interface PuzzleDayView {
+  date: string;
+  puzzle: string;
+  result: "solved" | "missed" | null;
 }
 
 /** A puzzle to solve. ``result`` is how the visitor's first try ended, if there was one. */
@@ -506,6 +540,7 @@ export interface RoomView {
   offers: OffersView;
   next: string | null;
   score: ScoreView | null;
+  day: string | null;
   clock: ClockView;
   assistance?: AssistanceView | null;
 }
@@ -646,6 +681,16 @@ export interface TimeLeftView {
   black: number;
   white: number;
   running: "black" | "white" | null;
+}
+
+/** What is proven about a board: who wins with best play (None: nobody), and the first moves. */
+export interface TruthView {
+  winner: "black" | "white" | null;
+  winning: string[];
+  not_winning: string[];
+  drawing: string[];
+  unsettled: string[];
+  line: string[];
 }
 
 /** What comes of a try: the board after it, and after the reply that refutes it. */

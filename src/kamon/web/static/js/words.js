@@ -51,6 +51,9 @@ const percents = new Intl.NumberFormat(language, { style: "percent" });
 /** A chance in per cent, which is never quite sure. @param {number} chance From 0 to 1. */
 export const percentWords = (chance) => percents.format(Math.min(0.99, Math.max(0.01, chance)));
 
+/** A share in per cent. @param {number} share From 0 to 1. */
+export const shareWords = (share) => percents.format(share);
+
 const lists = new Intl.ListFormat(language, { type: "conjunction" });
 
 /** @param {string[]} items */

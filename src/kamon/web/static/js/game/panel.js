@@ -203,6 +203,7 @@ function actionsAfterwards(table, doing) {
   const review = html`<a class="button" href="/study?game=${room.id}&review">${t("Review this game")}</a>`;
   return html`${offers(room, doing)}<div class="row">${next}
     ${room.moves.length ? review : nothing}
+    ${room.day ? html`<a class="button" href="/day?date=${room.day}">${t("Board of the day")}</a>` : nothing}
     <a class="button quiet" href="/">${t("New game")}</a></div>
     ${table.after?.panel() ?? nothing}
     ${room.moves.length ? share(table, doing) : nothing}`;

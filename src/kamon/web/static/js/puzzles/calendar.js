@@ -3,7 +3,7 @@ import { html, nothing } from "../../vendor/lit-html.js";
 import { t } from "../words.js";
 
 /** @typedef {import("../types").CalendarView} Calendar */
-/** @typedef {import("../types").DayView} Day */
+/** @typedef {import("../types").PuzzleDayView} Day */
 
 const language = document.documentElement.lang;
 const months = new Intl.DateTimeFormat(language, { month: "long", year: "numeric", timeZone: "UTC" });

@@ -1,0 +1,1 @@
+"""The board of the day, and the solved boards that it is taken from."""
