@@ -78,7 +78,7 @@ format: $(READY) node_modules/.ready
 
 bench: $(READY) chromium
 	$(INSTALL) --require-hashes --requirement requirements/bench.txt
-	for part in play engine opening levels web attacks page pictures study env; do $(BIN)/python -m bench.$$part || exit 1; done
+	for part in play engine opening levels web attacks page pictures study env puzzles; do $(BIN)/python -m bench.$$part || exit 1; done
 
 page-types: $(READY)
 	$(BIN)/python tools/page_types.py

@@ -60,3 +60,14 @@ def test_levels_are_compared_with_each_other(capsys: pytest.CaptureFixture[str])
 
     levels.main(["--matches", "2", "--boards", "1", "--jobs", "1"])
     assert "| level:2 against level:1 | 1 | " in capsys.readouterr().out
+
+
+def test_puzzles_are_counted_by_the_hour(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bench import puzzles  # noqa: PLC0415 - not before the fixture
+    from kamon.puzzles import making  # noqa: PLC0415 - only here
+
+    monkeypatch.setattr(making, "GAMES_IN_A_BATCH", 8)
+    puzzles.main([])
+    assert "| games | puzzles | CPU seconds | puzzles per core-hour |" in capsys.readouterr().out
