@@ -12,9 +12,7 @@ import {
   wrongWords,
 } from "../../src/kamon/web/static/js/puzzles/sayings.js";
 
-const tokens = Array.from({ length: 37 }, (_, at) =>
-  at ? `${"ABCDEF"[(at - 1) % 6]}${Math.floor((at - 1) / 6) + 1}` : "--",
-);
+const tokens = Array(37).fill("B2");
 const board = { tokens, stones: ".".repeat(37), last: null };
 /** @param {object} changes */
 const move = (changes) =>
