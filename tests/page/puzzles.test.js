@@ -1,6 +1,7 @@
 // What is said about puzzles.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CELL_NAMES } from "../../src/kamon/web/static/js/cells.js";
 import {
   changeWords,
   ratingWords,
@@ -12,7 +13,7 @@ import {
   wrongWords,
 } from "../../src/kamon/web/static/js/puzzles/sayings.js";
 
-const tokens = Array(37).fill("B2");
+const tokens = CELL_NAMES.map(() => "B2");
 const board = { tokens, stones: ".".repeat(37), last: null };
 /** @param {object} changes */
 const move = (changes) =>

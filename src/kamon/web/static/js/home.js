@@ -21,7 +21,8 @@ const sample = /** @type {KamonBoard} */ (document.getElementById("sample"));
 /**
  * What the page has come with: the lobby, the position beside the title, the board of the day, the fair boards, and
  * how many steps the tutorial has.
- * @type {{lobby: Lobby, sample: Picture, day: Picture | null, puzzle: Picture | null, fair: FairBoard[], lessons: number}}
+ * @type {{lobby: Lobby, sample: Picture, day: Picture | null, puzzle: Picture | null, fair: FairBoard[],
+ *   lessons: number}}
  */
 const told = JSON.parse(document.getElementById("told")?.textContent ?? "");
 const CONTROLS = ["-", "180+2", "300+3", "600+5", "900+10", "1/86400", "1/259200", "1/604800"];

@@ -252,11 +252,15 @@ function taskPanel(current) {
     ${isPuzzle && state.mode !== "run" ? about(current, puzzle) : nothing}
     ${!current.done && !current.shown && current.board.need ? needToMatch(current.board.need) : nothing}
     ${current.answer ? html`<p class="answer ${current.answer.kind}">${current.answer.say()}</p>` : nothing}
-    ${current.change === null ? nothing : html`<p class="change">${t("Your rating: {change}", { change: changeWords(current.change) })}</p>`}
+    ${current.change === null ? nothing : ratingChange(current.change)}
     ${state.mode === "run" ? nothing : buttons(current)}
     ${current.done && isPuzzle ? after(current, puzzle) : nothing}
   </div>`;
 }
+
+/** @param {number} change */
+const ratingChange = (change) =>
+  html`<p class="change">${t("Your rating: {change}", { change: changeWords(change) })}</p>`;
 
 /** @param {Solving} current */
 function heading({ task: { side, goal }, done, result }) {
@@ -272,7 +276,8 @@ function heading({ task: { side, goal }, done, result }) {
 function about({ found }, { turns, rating, tries }) {
   const dots = Array.from({ length: turns }, (_, at) => html`<i class=${at < found.length ? "learnt" : ""}></i>`);
   const tried = tries ? tn("tried {n} time", "tried {n} times", tries) : t("nobody has tried it yet");
-  return html`<p class="progress small"><span>${turnsWords(turns)}</span><span class="dots" aria-hidden="true">${dots}</span>
+  return html`<p class="progress small"><span>${turnsWords(turns)}</span>
+    <span class="dots" aria-hidden="true">${dots}</span>
     <span>${t("Rating {n}", { n: numberWords(rating) })}, ${tried}</span></p>`;
 }
 
@@ -323,9 +328,13 @@ function onTheme({ target }) {
   next();
 }
 
+/** @param {string} theme */
+const themeOption = (theme) =>
+  html`<option value=${theme} ?selected=${theme === state.theme}>${themeName(theme)}</option>`;
+
 const themes = () => html`<label class="theme">${t("Theme")}
   <select @change=${onTheme}><option value="" ?selected=${!state.theme}>${t("All themes")}</option>
-    ${THEMES.map((theme) => html`<option value=${theme} ?selected=${theme === state.theme}>${themeName(theme)}</option>`)}
+    ${THEMES.map(themeOption)}
   </select></label>`;
 
 const missedAdvice = () => html`<h2>${t("Your missed moves")}</h2>
@@ -353,7 +362,9 @@ function standing(told) {
     [t("Solved in a row"), t("{n} (best: {best})", { n: streak, best })],
     [t("Best run"), numberWords(bestRun)],
   ];
-  return html`<dl class="standing">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="standing">${facts.map(
+    ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
+  )}</dl>`;
 }
 
 /** @param {Solving} current */

@@ -12,6 +12,7 @@ const weekdays = new Intl.DateTimeFormat(language, { weekday: "narrow", timeZone
 const DAY = 86_400_000;
 /** A Monday. */
 const MONDAY = Date.UTC(2026, 0, 5);
+const GAP = html`<span></span>`;
 
 /** @param {string} date As in 2026-11-16. */
 export const dateWords = (date) => days.format(new Date(`${date}T00:00Z`));
@@ -53,11 +54,11 @@ export function calendarOf(calendar, open, turnTo) {
   );
   return html`<section class="calendar" aria-label=${t("Calendar")}>
     <div class="months">
-      ${month > calendar.first.slice(0, 7) ? arrow(t("Month before"), "‹", () => turnTo(monthAfter(month, -1))) : html`<span></span>`}
+      ${month > calendar.first.slice(0, 7) ? arrow(t("Month before"), "‹", () => turnTo(monthAfter(month, -1))) : GAP}
       <h3>${months.format(first)}</h3>
-      ${month < calendar.today.slice(0, 7) ? arrow(t("Month after"), "›", () => turnTo(monthAfter(month, 1))) : html`<span></span>`}
+      ${month < calendar.today.slice(0, 7) ? arrow(t("Month after"), "›", () => turnTo(monthAfter(month, 1))) : GAP}
     </div>
-    <div class="days">${heads}${Array.from({ length: empty }, () => html`<span></span>`)}
+    <div class="days">${heads}${Array.from({ length: empty }, () => GAP)}
       ${calendar.days.map((day) => dayLink(day, open))}</div></section>`;
 }
 

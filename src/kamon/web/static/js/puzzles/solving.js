@@ -145,7 +145,10 @@ export class Solving {
     this.onJudged?.(move);
   }
 
-  /** Only the first try counts. @param {{change?: number | null, solution?: Move["solution"]}} told @param {"solved" | "missed"} result */
+  /**
+   * Only the first try counts.
+   * @param {{change?: number | null, solution?: Move["solution"]}} told @param {"solved" | "missed"} result
+   */
   #note({ change, solution }, result) {
     this.result ??= result;
     if (change !== null && change !== undefined) this.change = change;
