@@ -8,7 +8,7 @@ import threading
 import time
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -517,6 +517,15 @@ def test_a_table_that_grows_loses_nothing() -> None:
     assert batch.values(memory=8 * MIB).tolist() == expected
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C interrupt: whoever starts the tests in the background may have it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_a_search() -> None:
     batch = Batch.shuffled(range(3))
     threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT)).start()

@@ -332,8 +332,8 @@ function onTheme({ target }) {
 const themeOption = (theme) =>
   html`<option value=${theme} ?selected=${theme === state.theme}>${themeName(theme)}</option>`;
 
-const themes = () => html`<label class="theme">${t("Theme")}
-  <select @change=${onTheme}><option value="" ?selected=${!state.theme}>${t("All themes")}</option>
+const themes = () => html`<label class="theme">${t("Topic")}
+  <select @change=${onTheme}><option value="" ?selected=${!state.theme}>${t("All topics")}</option>
     ${THEMES.map(themeOption)}
   </select></label>`;
 
