@@ -39,10 +39,13 @@ def test_a_puzzle_is_solved_to_its_end(guests: Guests) -> None:
     expect(guest.page.locator(".change")).to_contain_text("+")
     expect(guest.button("Next puzzle")).to_be_focused()
     expect(guest.page.locator(".standing")).to_contain_text("1 / 1")
-    # Another one comes, and the address is no longer that of the first.
+    # Another one comes, and stays when the page is loaded again.
     guest.press("Next puzzle")
     expect(guest.page.locator(".dots .learnt")).to_have_count(0)
-    assert guest.page.url.endswith("/puzzles")
+    address = guest.page.url
+    assert not address.endswith(THREE_TURNS.id)
+    guest.reload()
+    assert guest.page.url == address
 
 
 def test_a_wrong_move_is_refuted_and_can_be_tried_again(guests: Guests) -> None:
@@ -116,9 +119,15 @@ def test_against_the_clock(guests: Guests) -> None:
     guest = guests.come(**STILL)
     guest.go("/puzzles")
     guest.press("Timed")
-    with guest.page.expect_response("**/api/puzzles/next?run=true") as response:
+    expect(guest.button("Start")).to_be_visible()
+    with guest.page.expect_response(
+        lambda answer: answer.url.endswith("/runs") and answer.request.method == "POST"
+    ) as response:
         guest.press("Start")
-    puzzle = shipped()[response.value.json()["id"]].read()
+    puzzle = shipped()[response.value.json()["puzzle"]["id"]].read()
+    expect(guest.page.get_by_role("timer")).to_be_visible()
+    # Whoever loads the page again goes on.
+    guest.reload()
     expect(guest.page.get_by_role("timer")).to_be_visible()
     for cell in right_moves(puzzle):
         expect(guest.cell(cell)).to_have_class(LEGAL)

@@ -85,11 +85,17 @@ def test_hints_come_in_steps_and_the_later_ones_count(ann: Client) -> None:
         return dict(ann.http.post(f"/api/puzzles/{puzzle.id}/hints", json=body).json())
 
     first = hint(1)
-    assert first == {"themes": list(puzzle.themes), "cells": [], "change": None}
+    assert first == {
+        "themes": list(puzzle.themes),
+        "cells": [],
+        "change": None,
+        "progress": None,
+    }
     second = hint(2)
     assert len(second["cells"]) == 2
     assert format_cell(puzzle.solution[0]) in second["cells"]
     assert second["change"] < 0
+    assert second["progress"]["missed"] == 1
     third = hint(3)
     assert third["cells"] == [format_cell(puzzle.solution[0])]
     assert third["change"] is None
@@ -102,6 +108,20 @@ def test_hints_come_in_steps_and_the_later_ones_count(ann: Client) -> None:
         "best_streak": 0,
         "best_run": 0,
     }
+
+
+def test_what_is_said_of_the_first_move_is_no_hint_for_the_next(ann: Client) -> None:
+    puzzle = THREE_TURNS.read()
+    body = {"moves": [format_cell(puzzle.solution[0])], "step": 1}
+    told = ann.http.post(f"/api/puzzles/{puzzle.id}/hints", json=body).json()
+    assert told["themes"]
+    assert set(told["themes"]) <= {"link", "loop", "block", "draw"}
+
+
+def test_how_the_first_try_ended_is_told_later_too(ann: Client) -> None:
+    puzzle = THREE_TURNS.read()
+    miss(ann, puzzle)
+    assert solve(ann, puzzle)["result"] == "missed"
 
 
 def test_everybody_has_the_same_puzzle_of_the_day(ann: Client, bob: Client) -> None:
@@ -120,16 +140,27 @@ def test_everybody_has_the_same_puzzle_of_the_day(ann: Client, bob: Client) -> N
 
 
 def test_a_run_is_counted_and_not_rated(ann: Client) -> None:
-    assert ann.http.post("/api/puzzles/runs").status_code == 201
-    told = ask(ann, "next?run=true")
-    answer = solve(ann, shipped()[told["id"]].read(), run=True)
-    assert answer["run"]["score"] == 1
-    assert answer["change"] is None
-    missed = miss(ann, THREE_TURNS.read(), run=True)
+    assert ask(ann, "runs") == {"run": None}
+    begun = ann.http.post("/api/puzzles/runs").json()
+    first = shipped()[begun["puzzle"]["id"]].read()
+    assert ask(ann, "runs")["run"]["puzzle"]["id"] == first.id
+    hint = {"moves": [], "step": 3}
+    refused = ann.http.post(f"/api/puzzles/{first.id}/hints", json=hint)
+    assert refused.json()["code"] == "no-run"
+    solved = solve(ann, first, run=True)
+    assert solved["run"]["score"] == 1
+    assert solved["change"] is None
+    second = shipped()[solved["run"]["puzzle"]["id"]].read()
+    assert second.id != first.id
+    # Neither the same one again nor any other counts.
+    for puzzle in (first, THREE_TURNS.read()):
+        assert miss(ann, puzzle, run=True)["code"] == "no-run"
+    missed = miss(ann, second, run=True)
     assert missed["run"]["misses"] == 1
     assert missed["run"]["left"] <= 170_000
-    assert ask(ann, "me")["best_run"] == 1
-    assert ask(ann, "me")["solved"] == 0
+    progress = ask(ann, "me")
+    assert progress["best_run"] == 1
+    assert progress["rating"] == 1100
 
 
 def test_a_theme_can_be_chosen(ann: Client) -> None:

@@ -89,7 +89,7 @@ def _fill_the_rest(connection: Connection, games: int) -> None:
         ],
         puzzle_players: [
             {"holder": "a" * 64, **rating, "streak": 1, "best_streak": 2, "run_started": 9}
-            | {"run_score": 1, "run_misses": 0, "best_run": 4}
+            | {"run_score": 1, "run_misses": 0, "run_puzzle": "abcdefg2", "best_run": 4}
         ],
         puzzle_tries: [{"holder": "a" * 64, "puzzle": "abcdefg3", "at": 7, "solved": True}],
         puzzle_days: [{"date": "2026-11-16", "puzzle": "abcdefg3"}],

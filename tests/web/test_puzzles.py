@@ -142,19 +142,37 @@ async def test_everything_about_somebody_can_be_forgotten(store: PuzzleStore) ->
 
 
 async def test_a_run_counts_until_its_time_is_over(store: PuzzleStore) -> None:
-    begun = await store.begin_run(ANN, NOW)
+    begun = await store.begin_run(ANN, "aaaaaaaa", NOW)
     assert begun.run_left(NOW) == RUN_LENGTH
-    await store.note_run(ANN, NOW + 1_000, solved=True)
-    missed = await store.note_run(ANN, NOW + 2_000, solved=False)
+    solved = await store.note_run(ANN, "aaaaaaaa", "bbbbbbbb", NOW + 1_000, solved=True)
+    assert solved.run_puzzle == "bbbbbbbb"
+    missed = await store.note_run(ANN, "bbbbbbbb", "cccccccc", NOW + 2_000, solved=False)
     assert missed.run_left(NOW + 2_000) == RUN_LENGTH - 2_000 - RUN_PENALTY
-    late = await store.note_run(ANN, NOW + RUN_LENGTH, solved=True)
-    assert (late.run_score, late.run_misses, late.best_run) == (1, 1, 1)
-    again = await store.begin_run(ANN, NOW + RUN_LENGTH)
+    with pytest.raises(ApiError) as late:
+        await store.note_run(ANN, "cccccccc", "dddddddd", NOW + RUN_LENGTH, solved=True)
+    assert late.value.code == "no-run"
+    player = store.player(ANN)
+    assert (player.run_score, player.run_misses, player.best_run) == (1, 1, 1)
+    assert player.rating == module.NEW_PLAYER.rating
+    again = await store.begin_run(ANN, "dddddddd", NOW + RUN_LENGTH)
     assert (again.run_score, again.run_misses, again.best_run) == (0, 0, 1)
 
 
+async def test_a_run_counts_its_own_puzzle_once(store: PuzzleStore) -> None:
+    await store.begin_run(ANN, EASY.id, NOW)
+    await store.note_run(ANN, EASY.id, "bbbbbbbb", NOW, solved=True)
+    for puzzle in (EASY.id, "zzzzzzzz"):
+        with pytest.raises(ApiError) as refused:
+            await store.note_run(ANN, puzzle, "cccccccc", NOW, solved=True)
+        assert refused.value.code == "no-run"
+    # Who has seen it in a run does not win points with it later.
+    assert (await store.note(ANN, EASY, NOW, solved=True)).change is None
+
+
 async def test_without_a_run_nothing_counts(store: PuzzleStore) -> None:
-    assert (await store.note_run(ANN, NOW, solved=True)).run_score == 0
+    with pytest.raises(ApiError) as refused:
+        await store.note_run(ANN, EASY.id, "bbbbbbbb", NOW, solved=True)
+    assert refused.value.code == "no-run"
 
 
 # --- Days ---
@@ -211,6 +229,17 @@ async def test_a_theme_can_be_asked_for(writer: Writer, theme: str) -> None:
 
 def test_every_theme_can_be_asked_for() -> None:
     assert set(ThemeName.__args__) == set(THEMES)  # type: ignore[attr-defined]
+
+
+async def test_a_rating_that_has_changed_is_known_at_once(writer: Writer) -> None:
+    book = Book(writer.database)
+    assert book.find(EASY.id) == EASY
+    book.renew(EASY.id, Rating(1234, 99))
+    changed = book.find(EASY.id)
+    assert changed is not None
+    assert (changed.rating, changed.tries) == (Rating(1234, 99), 1)
+    book.renew("zzzzzzzz", Rating(1234, 99))
+    assert book.find("zzzzzzzz") is None
 
 
 async def test_a_puzzle_of_another_version_is_passed_over(store: PuzzleStore) -> None:

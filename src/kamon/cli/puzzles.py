@@ -69,7 +69,7 @@ def make(
 ) -> None:
     """Let levels play games, find the puzzles in them, and prove each one twice.
 
-    About one game in six has a puzzle. Games come in batches of 300, of which the last is whole
+    About one game in ten has a puzzle. Games come in batches of 300, of which the last is whole
     too. Run the same command again after Ctrl-C or a crash, and it goes on; more games later add
     to what is there.
     """
@@ -97,23 +97,27 @@ def join(
     *,
     force: ForceOption = False,
 ) -> None:
-    """Join the puzzles of a run in one file, the easiest first, and leave out twins.
+    """Join the puzzles of a run in one file, the easiest first, and leave out twins and dull ones.
 
     Twins are puzzles on boards that are equal by symmetry, and puzzles whose stones and moves are.
+    Dull ones may come from an older version of the program, which had a milder rule.
     """
     check_packages()
     from kamon.census.rows import PUZZLES, Parts  # noqa: PLC0415 - loads slowly
     from kamon.puzzles.files import format_puzzles, from_fields  # noqa: PLC0415 - as above
+    from kamon.puzzles.finding import is_dull  # noqa: PLC0415 - as above
     from kamon.puzzles.making import without_twins  # noqa: PLC0415 - as above
 
     parts = Parts(folder, PUZZLES)
     if not parts.paths():
         raise KamonError(f"{folder} has no puzzles of a run")
     found = [from_fields(row) for row in parts.rows()]
-    kept = sorted(without_twins(found), key=lambda puzzle: (puzzle.rating, puzzle.id))
+    sharp = [puzzle for puzzle in found if not is_dull(puzzle.position, puzzle.solution)]
+    kept = sorted(without_twins(sharp), key=lambda puzzle: (puzzle.rating, puzzle.id))
     with write_whole(file, force=force) as stream:
         stream.write(format_puzzles(kept))
-    typer.echo(f"{file}: {len(kept):,} puzzles; {len(found) - len(kept):,} twins left out")
+    dull, twins = len(found) - len(sharp), len(sharp) - len(kept)
+    typer.echo(f"{file}: {len(kept):,} puzzles; left out: {twins:,} twins, {dull:,} dull ones")
 
 
 @app.command(epilog=CHECK_EXAMPLES)
@@ -146,10 +150,14 @@ def _read(file: Path) -> list["Puzzle"]:
     from kamon.puzzles.files import parse_puzzles  # noqa: PLC0415 - loads slowly
 
     try:
-        text = file.read_text(encoding="utf-8")
+        # Spreadsheets put a mark before the text.
+        text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"cannot read {file}: {reason(error)}") from None
-    return list(parse_puzzles(text))
+    puzzles = list(parse_puzzles(text))
+    if not puzzles:
+        raise KamonError(f"{file} has no puzzles")
+    return puzzles
 
 
 def _check_twins(puzzles: list["Puzzle"]) -> None:

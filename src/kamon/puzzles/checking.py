@@ -29,8 +29,9 @@ def find_defects(puzzle: Puzzle) -> list[str]:
         check.defects.append("it is won in one move")
     if is_dull(position, puzzle.solution):
         check.defects.append("it is dull")
-    if puzzle.themes != themes_of(position, puzzle.solution, puzzle.value):
-        check.defects.append("its themes are others")
+    themes = themes_of(position, puzzle.solution, puzzle.value)
+    if puzzle.themes != themes:
+        check.defects.append(f"its themes are {' '.join(themes)}")
     for place, cell in enumerate(puzzle.solution):
         if place % 2 == 0:
             check.solver_turn(position, cell, puzzle.refutations[place // 2])

@@ -12,10 +12,13 @@ from kamon.puzzles.themes import themes_of
 
 # Earlier positions take longer to prove, and hardly any is decided within six turns.
 FIRST_PLY: Final = 15
-# So many moves to choose from make a first move worth thinking about.
-_LEAST_CHOICE: Final = 3
-# And at so many of the solver's turns there must be something to choose.
+# So many wrong first moves must survive the opponent's next stone, or a short look finds the right
+# one: where all but one lose to the same threat, it is the move that meets the threat.
+_LEAST_TEMPTING: Final = 2
+# At so many of the solver's turns there must be something to choose, and of the last turns so many
+# at most may have only one legal move: they are played without a thought.
 _LEAST_TURNS_WITH_CHOICE: Final = 2
+_MOST_FORCED_AT_THE_END: Final = 1
 
 
 def find_puzzle(positions: Sequence[Position], moves: Sequence[int]) -> Puzzle | None:
@@ -105,15 +108,17 @@ def stubborn_replies(solver: LateSolver, position: Position, goal: int) -> list[
 
 def is_dull(position: Position, solution: Sequence[int]) -> bool:
     """Tell whether a puzzle solves itself: too little to choose, or wrong moves that are plain."""
-    if len(rules.legal_cells(position)) < _LEAST_CHOICE or not tempting_moves(
-        position, solution[0]
-    ):
+    if len(tempting_moves(position, solution[0])) < _LEAST_TEMPTING:
         return True
-    with_choice = 0
+    turns_with_choice = []
     for place, cell in enumerate(solution):
-        with_choice += place % 2 == 0 and len(rules.legal_cells(position)) > 1
+        if place % 2 == 0 and len(rules.legal_cells(position)) > 1:
+            turns_with_choice.append(place // 2)
         position = position.after(cell)
-    return with_choice < _LEAST_TURNS_WITH_CHOICE
+    if len(turns_with_choice) < _LEAST_TURNS_WITH_CHOICE:
+        return True
+    last_turn = (len(solution) - 1) // 2
+    return last_turn - turns_with_choice[-1] > _MOST_FORCED_AT_THE_END
 
 
 def tempting_moves(position: Position, right: int) -> list[int]:

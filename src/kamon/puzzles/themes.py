@@ -14,6 +14,7 @@ LINK: Final = "link"
 LOOP: Final = "loop"
 BLOCK: Final = "block"
 KEEP_THE_DRAW: Final = "draw"
+ENDINGS: Final = (LINK, LOOP, BLOCK, KEEP_THE_DRAW)
 # What the first move does.
 POISON: Final = "poison"
 QUIET: Final = "quiet"
@@ -21,7 +22,7 @@ CORNER: Final = "corner"
 DOUBLE: Final = "double"
 THEMES: Final = (LINK, LOOP, BLOCK, POISON, QUIET, CORNER, DOUBLE, KEEP_THE_DRAW)
 
-_ENDINGS: Final = {By.CONNECTION: LINK, By.LOOP: LOOP, By.BLOCK: BLOCK, By.FULL: KEEP_THE_DRAW}
+_NAMES: Final = {By.CONNECTION: LINK, By.LOOP: LOOP, By.BLOCK: BLOCK, By.FULL: KEEP_THE_DRAW}
 # So many replies at least are forbidden by what the first move threatens.
 _POISONED: Final = 2
 
@@ -56,7 +57,7 @@ def _endings(position: Position, solution: Sequence[int]) -> set[str]:
     outcome = rules.outcome(position)
     if outcome is None:
         raise ValueError("a solution goes to the end of the game")
-    return {_ENDINGS[by] for by in outcome.by}
+    return {_NAMES[by] for by in outcome.by}
 
 
 def _count_poisoned(after: Position, new: set[int]) -> int:

@@ -215,6 +215,8 @@ puzzle_players: Final = Table(
     Column("run_started", BigInteger),
     Column("run_score", Integer, nullable=False),
     Column("run_misses", Integer, nullable=False),
+    # The puzzle of the run that is to be solved now.
+    Column("run_puzzle", String(8)),
     Column("best_run", Integer, nullable=False),
 )
 # Each visitor's first try of each puzzle.

@@ -39,6 +39,7 @@ ERRORS: Final[dict[str, ErrorKind]] = {
     "no-such-game": ErrorKind(404, "There is no such game."),
     "no-such-study": ErrorKind(404, "There is no such study."),
     "no-such-puzzle": ErrorKind(404, "There is no such puzzle."),
+    "no-run": ErrorKind(409, "This run against the clock is over."),
     "no-such-day": ErrorKind(404, "There is nothing for this day."),
     "nothing-missed": ErrorKind(404, "There is no move that you missed in this game."),
     "bad-method": ErrorKind(405, "This address does not accept requests of this kind."),

@@ -10,7 +10,7 @@ import heapq
 import json
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from random import Random
@@ -84,6 +84,14 @@ class Book:
     def forget(self) -> None:
         """Read the database again when somebody asks next."""
         self._read_at = -_REFRESH_SECONDS
+
+    def renew(self, puzzle: str, rating: Rating) -> None:
+        """Note a rating that has just changed, by one more try."""
+        with self._lock:
+            known = self._listed.get(puzzle)
+            if known is not None:
+                changed = replace(known, rating=rating, tries=known.tries + 1)
+                self._listed = {**self._listed, puzzle: changed}
 
     def _changed(self) -> dict[str, Listed]:
         """Read the puzzles that somebody has tried here, or that were made here."""

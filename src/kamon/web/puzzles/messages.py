@@ -61,13 +61,22 @@ class SolutionView(TypedDict):
 
 
 class RunView(TypedDict):
-    """A run against the clock: what is left in milliseconds, how many are solved, how many not."""
+    """A run against the clock: what is left in milliseconds, how many are solved, how many not.
+
+    ``puzzle`` is the one to be solved now; None when the time is over.
+    """
 
     left: int
-    length: int
     score: int
     misses: int
     best: int
+    puzzle: PuzzleView | None
+
+
+class RunAnswer(TypedDict):
+    """The run that is going on, if there is one."""
+
+    run: RunView | None
 
 
 class MoveView(TypedDict):
@@ -75,7 +84,8 @@ class MoveView(TypedDict):
 
     Of a wrong one ``value`` tells what it leads to, and ``plies`` how many moves of both sides
     later. A reply to a right one is the most stubborn defence. ``change`` is what the rating has
-    gained or lost; None where the puzzle counts no more, or not yet.
+    gained or lost; None where the puzzle counts no more, or not yet. ``result`` is how the first
+    try has ended, when it has.
     """
 
     right: bool
@@ -86,6 +96,7 @@ class MoveView(TypedDict):
     value: Value
     plies: int
     change: int | None
+    result: Result | None
     progress: ProgressView | None
     solution: SolutionView | None
     run: RunView | None
@@ -97,6 +108,7 @@ class HintView(TypedDict):
     themes: list[str]
     cells: list[str]
     change: int | None
+    progress: ProgressView | None
 
 
 class PuzzleDayView(TypedDict):

@@ -1,6 +1,7 @@
 """Puzzles over HTTP. The solution stays here: each move is judged when it is played."""
 
 import asyncio
+from collections.abc import Collection
 from datetime import date, timedelta
 from random import SystemRandom
 from typing import Annotated, Any, Final
@@ -13,6 +14,7 @@ from kamon.engine.values import VALUE_NAMES
 from kamon.notation import format_cell, format_layout, parse_cell
 from kamon.position import Side
 from kamon.puzzles.puzzle import Puzzle
+from kamon.puzzles.themes import ENDINGS
 from kamon.web.errors import ApiError
 from kamon.web.games.lobby import FINISHED
 from kamon.web.games.rooms import Room
@@ -38,12 +40,13 @@ from kamon.web.puzzles.messages import (
     PuzzleId,
     PuzzleView,
     Result,
+    RunAnswer,
     RunView,
     SolutionView,
     ThemeName,
 )
 from kamon.web.puzzles.searching import MISSED_GAMES
-from kamon.web.puzzles.store import RUN_LENGTH, Player
+from kamon.web.puzzles.store import Player
 from kamon.web.schemas import ERROR_ANSWERS
 from kamon.web.services import Services, ServicesParam
 
@@ -64,30 +67,30 @@ router = APIRouter(prefix="/api/puzzles", responses=ERROR_ANSWERS)
 
 @router.get("/next")
 async def next_puzzle(
-    request: Request,
-    services: ServicesParam,
-    theme: ThemeName | None = None,
-    *,
-    run: bool = False,
+    request: Request, services: ServicesParam, theme: ThemeName | None = None
 ) -> PuzzleView:
-    """Choose a puzzle that fits the visitor, of a theme or any; in a run, of its next step."""
+    """Choose a puzzle that fits the visitor, of a theme or any."""
     services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     player = await asyncio.to_thread(services.puzzles.store.player, visitor.holder)
     tried = await asyncio.to_thread(services.puzzles.store.tried, visitor.holder)
-    near = _RUN_RATING + _RUN_STEP * player.run_score if run else player.rating.value
-    without = frozenset[str]() if run else frozenset(tried)
+    return _puzzle_view(await _choose(services, player.rating.value, tried, theme), tried)
+
+
+async def _choose(
+    services: Services, near: float, tried: Collection[str], theme: ThemeName | None = None
+) -> Listed:
+    """Choose a puzzle of about some rating. Who has tried them all begins again."""
 
     def choose() -> Listed | None:
         book = services.puzzles.book
-        found = book.choose(near, _rng, theme=theme, without=without)
-        # Who has solved them all begins again.
+        found = book.choose(near, _rng, theme=theme, without=frozenset(tried))
         return found or book.choose(near, _rng, theme=theme, without=frozenset())
 
     listed = await asyncio.to_thread(choose)
     if listed is None:
         raise ApiError("no-such-puzzle")
-    return _puzzle_view(listed, tried)
+    return listed
 
 
 @router.get("/me")
@@ -98,13 +101,58 @@ async def show_progress(request: Request, services: ServicesParam) -> ProgressVi
     return await _progress(services, visitor.holder)
 
 
+# --- Against the clock -------------------------------------------------------------------------
+
+
+@router.get("/runs")
+async def show_run(request: Request, services: ServicesParam) -> RunAnswer:
+    """Tell the visitor's run against the clock, if its time is not over."""
+    services.spend(request, "requests")
+    visitor = services.visitor(request, changes=False)
+    player = await asyncio.to_thread(services.puzzles.store.player, visitor.holder)
+    if not player.run_left(services.desk.now()):
+        return {"run": None}
+    return {"run": await _run_view(services, visitor.holder, player)}
+
+
 @router.post("/runs", status_code=201)
 async def begin_run(request: Request, services: ServicesParam) -> RunView:
     """Begin a run against the clock."""
     holder = services.visitor(request, changes=True).require()
     services.spend(request, "messages")
-    now = services.desk.now()
-    return _run_view(await services.puzzles.store.begin_run(holder, now), now)
+    first = await _next_of_run(services, holder, 0, "")
+    player = await services.puzzles.store.begin_run(holder, first, services.desk.now())
+    return await _run_view(services, holder, player)
+
+
+async def _next_of_run(services: Services, holder: str, score: int, current: str) -> str:
+    """Choose the next puzzle of a run: each one solved makes them harder."""
+    tried = await asyncio.to_thread(services.puzzles.store.tried, holder)
+    near = _RUN_RATING + _RUN_STEP * score
+    return (await _choose(services, near, {*tried, current})).id
+
+
+async def _note_run(services: Services, visitor: Visitor, puzzle: str, *, solved: bool) -> RunView:
+    holder, now, store = visitor.require(), services.desk.now(), services.puzzles.store
+    player = await asyncio.to_thread(store.player, holder)
+    following = await _next_of_run(services, holder, player.run_score + solved, puzzle)
+    noted = await store.note_run(holder, puzzle, following, now, solved=solved)
+    return await _run_view(services, holder, noted)
+
+
+async def _run_view(services: Services, holder: str | None, player: Player) -> RunView:
+    left = player.run_left(services.desk.now())
+    puzzle = None
+    if left and player.run_puzzle is not None:
+        tried = await asyncio.to_thread(services.puzzles.store.tried, holder)
+        puzzle = _puzzle_view(await _find(services, player.run_puzzle), tried)
+    return {
+        "left": left,
+        "score": player.run_score,
+        "misses": player.run_misses,
+        "best": player.best_run,
+        "puzzle": puzzle,
+    }
 
 
 # --- Days ------------------------------------------------------------------------------------
@@ -118,9 +166,7 @@ async def show_calendar(
     services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     today = services.days.today()
-    first = today.replace(day=1) if month is None else date.fromisoformat(f"{month}-01")
-    if first > today or first < FIRST_DAY:
-        raise ApiError("no-such-day")
+    first = today.replace(day=1) if month is None else read_day(f"{month}-01", services)
     tried = await asyncio.to_thread(services.puzzles.store.tried, visitor.holder)
     days: list[PuzzleDayView] = []
     day = first
@@ -221,6 +267,7 @@ def _judge_missed(room: Room, missed: dict[str, Any], cell: int) -> MoveView:
         "value": missed["value"] if found is None else found["value"],
         "plies": 0 if found is None else found["plies"],
         "change": None,
+        "result": None,
         "progress": None,
         "solution": None,
         "run": None,
@@ -255,7 +302,8 @@ async def try_move(
     if judged.right and not judged.done:
         return view
     if tried.run:
-        return {**view, "run": await _note_run(services, visitor, solved=judged.right)}
+        run = await _note_run(services, visitor, name, solved=judged.right)
+        return {**view, "result": _named(judged.right), "run": run}
     return {**view, **await _note(services, visitor, listed, solved=judged.right)}
 
 
@@ -272,8 +320,13 @@ async def give_hint(
     place = 2 * len(cells)
     if list(puzzle.solution[:place:2]) != cells or place >= len(puzzle.solution):
         raise ApiError("bad-message", detail="these are not moves of the solution")
+    player = await asyncio.to_thread(services.puzzles.store.player, visitor.holder)
+    if player.run_puzzle == name and player.run_left(services.desk.now()):
+        raise ApiError("no-run", detail="there are no hints while the clock runs")
+    # What is said of the first move helps with no other.
+    themes = [theme for theme in puzzle.themes if not place or theme in ENDINGS]
     if wish.step == 1:
-        return {"themes": list(puzzle.themes), "cells": [], "change": None}
+        return {"themes": themes, "cells": [], "change": None, "progress": None}
     noted = await _note(services, visitor, listed, solved=False)
     right, wrong = puzzle.solution[place], puzzle.refutations[place // 2]
     shown = [right]
@@ -281,9 +334,10 @@ async def give_hint(
         # The wrong move that holds out longest is the most tempting one.
         shown.append(max(wrong, key=lambda cell: (wrong[cell].value, wrong[cell].plies, -cell)))
     return {
-        "themes": list(puzzle.themes),
+        "themes": themes,
         "cells": sorted(format_cell(cell) for cell in shown),
         "change": noted["change"],
+        "progress": noted["progress"],
     }
 
 
@@ -314,9 +368,11 @@ def _puzzle_view(listed: Listed, tried: dict[str, bool]) -> PuzzleView:
 
 
 def _result(tried: dict[str, bool], puzzle: str) -> Result | None:
-    if puzzle not in tried:
-        return None
-    return "solved" if tried[puzzle] else "missed"
+    return _named(tried[puzzle]) if puzzle in tried else None
+
+
+def _named(solved: bool) -> Result:  # noqa: FBT001 - its name says what it is
+    return "solved" if solved else "missed"
 
 
 def _move_view(judged: Judged, puzzle: Puzzle) -> MoveView:
@@ -330,6 +386,7 @@ def _move_view(judged: Judged, puzzle: Puzzle) -> MoveView:
         "value": VALUE_NAMES[judged.value],  # type: ignore[typeddict-item]
         "plies": judged.plies,
         "change": None,
+        "result": None,
         "progress": None,
         "solution": _solution(puzzle) if judged.right and judged.done else None,
         "run": None,
@@ -347,18 +404,22 @@ def _solution(puzzle: Puzzle) -> SolutionView:
 
 class _Change(TypedDict):
     change: int | None
+    result: Result | None
     progress: ProgressView | None
 
 
 async def _note(services: Services, visitor: Visitor, listed: Listed, *, solved: bool) -> _Change:
     """Rate the first try of somebody who can be told from others."""
     if visitor.holder is None:
-        return {"change": None, "progress": None}
+        return {"change": None, "result": _named(solved), "progress": None}
     noted = await services.puzzles.store.note(
         visitor.holder, listed, services.desk.now(), solved=solved
     )
+    if noted.rating is not None:
+        services.puzzles.book.renew(listed.id, noted.rating)
     return {
         "change": None if noted.change is None else round(noted.change),
+        "result": _named(noted.solved),
         "progress": await _progress(services, visitor.holder, noted.player),
     }
 
@@ -378,20 +439,4 @@ async def _progress(
         "streak": player.streak,
         "best_streak": player.best_streak,
         "best_run": player.best_run,
-    }
-
-
-async def _note_run(services: Services, visitor: Visitor, *, solved: bool) -> RunView:
-    now = services.desk.now()
-    player = await services.puzzles.store.note_run(visitor.require(), now, solved=solved)
-    return _run_view(player, now)
-
-
-def _run_view(player: Player, now: int) -> RunView:
-    return {
-        "left": player.run_left(now),
-        "length": RUN_LENGTH,
-        "score": player.run_score,
-        "misses": player.run_misses,
-        "best": player.best_run,
     }

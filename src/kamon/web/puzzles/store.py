@@ -20,6 +20,7 @@ from kamon.web.database import (
     puzzle_tries,
     puzzles,
 )
+from kamon.web.errors import ApiError
 from kamon.web.puzzles.book import FIRST_DEVIATION, Listed, pattern_text, puzzle_for
 from kamon.web.puzzles.glicko import Rating, bounded, rated
 from kamon.web.writer import Writer
@@ -27,7 +28,7 @@ from kamon.web.writer import Writer
 # Where everybody begins: most puzzles are a little harder.
 FIRST_RATING: Final = 1100.0
 # Less than for a player of whom nothing at all is known, so that the first mistake is no fall.
-FIRST_PLAYER_DEVIATION: Final = 250.0
+FIRST_PLAYER_DEVIATION: Final = 160.0
 # Milliseconds of a run against the clock, what a mistake costs, and how late the last may come.
 RUN_LENGTH: Final = 180_000
 RUN_PENALTY: Final = 10_000
@@ -44,6 +45,7 @@ class Player:
     run_started: int | None = None
     run_score: int = 0
     run_misses: int = 0
+    run_puzzle: str | None = None
     best_run: int = 0
 
     def run_left(self, now: int) -> int:
@@ -61,11 +63,14 @@ NEW_PLAYER: Final = Player(Rating(FIRST_RATING, FIRST_PLAYER_DEVIATION))
 class Noted:
     """What a try has done: the player now, and by how much the rating has changed.
 
-    ``change`` is None where the puzzle had been tried before, because only the first try counts.
+    ``change`` is None where the puzzle had been tried before, because only the first try counts,
+    and ``solved`` tells how that ended. ``rating`` is the puzzle's, if it has changed.
     """
 
     player: Player
     change: float | None
+    solved: bool
+    rating: Rating | None = None
 
 
 class PuzzleStore:
@@ -126,8 +131,9 @@ class PuzzleStore:
         def write(connection: Connection) -> Noted:
             player = _locked_player(connection, holder)
             mine = (puzzle_tries.c.holder == holder) & (puzzle_tries.c.puzzle == puzzle.id)
-            if connection.execute(select(puzzle_tries.c.at).where(mine)).first() is not None:
-                return Noted(player, None)
+            before = connection.execute(select(puzzle_tries.c.solved).where(mine)).first()
+            if before is not None:
+                return Noted(player, None, before.solved)
             current = _puzzle_rating(connection, puzzle)
             score = float(solved)
             rating = bounded(rated(player.rating, [(current, score)]))
@@ -139,40 +145,52 @@ class PuzzleStore:
                 best_streak=max(streak, player.best_streak),
             )
             _keep_player(connection, holder, after)
-            _keep_puzzle(connection, puzzle, bounded(rated(current, [(player.rating, 1 - score)])))
-            row = {"holder": holder, "puzzle": puzzle.id, "at": now, "solved": solved}
-            connection.execute(insert(puzzle_tries).values(row))
-            return Noted(after, rating.value - player.rating.value)
+            changed = bounded(rated(current, [(player.rating, 1 - score)]))
+            _keep_puzzle(connection, puzzle, changed)
+            _keep_try(connection, holder, puzzle.id, now, solved=solved)
+            return Noted(after, rating.value - player.rating.value, solved, changed)
 
         return await self._writer.write(write)
 
-    async def begin_run(self, holder: str, now: int) -> Player:
-        """Begin a run against the clock."""
+    async def begin_run(self, holder: str, first: str, now: int) -> Player:
+        """Begin a run against the clock with a puzzle."""
 
         def write(connection: Connection) -> Player:
             player = replace(
-                _locked_player(connection, holder), run_started=now, run_score=0, run_misses=0
+                _locked_player(connection, holder),
+                run_started=now,
+                run_score=0,
+                run_misses=0,
+                run_puzzle=first,
             )
             _keep_player(connection, holder, player)
             return player
 
         return await self._writer.write(write)
 
-    async def note_run(self, holder: str, now: int, *, solved: bool) -> Player:
-        """Note a puzzle of a run: one more, or a mistake that costs time. Too late counts not."""
+    async def note_run(
+        self, holder: str, puzzle: str, following: str, now: int, *, solved: bool
+    ) -> Player:
+        """Note the puzzle of a run, one more or a mistake that costs time, and set the next one.
+
+        It is noted as tried too, so that nobody looks here for the answer of one that counts. What
+        comes too late, or is not the puzzle of the run, is refused.
+        """
 
         def write(connection: Connection) -> Player:
             player = _locked_player(connection, holder)
-            if player.run_left(now - _RUN_GRACE) == 0:
-                return player
+            if player.run_puzzle != puzzle or player.run_left(now - _RUN_GRACE) == 0:
+                raise ApiError("no-run")
             score = player.run_score + solved
             player = replace(
                 player,
                 run_score=score,
                 run_misses=player.run_misses + (not solved),
+                run_puzzle=following,
                 best_run=max(score, player.best_run),
             )
             _keep_player(connection, holder, player)
+            _keep_try(connection, holder, puzzle, now, solved=solved)
             return player
 
         return await self._writer.write(write)
@@ -245,6 +263,7 @@ def _read_player(connection: Connection, query: Select[Any]) -> Player:
         row.run_started,
         row.run_score,
         row.run_misses,
+        row.run_puzzle,
         row.best_run,
     )
 
@@ -257,11 +276,19 @@ def _keep_player(connection: Connection, holder: str, player: Player) -> None:
         "run_started": player.run_started,
         "run_score": player.run_score,
         "run_misses": player.run_misses,
+        "run_puzzle": player.run_puzzle,
         "best_run": player.best_run,
     }
     mine = update(puzzle_players).where(puzzle_players.c.holder == holder).values(row)
     if not connection.execute(mine).rowcount:
         connection.execute(insert(puzzle_players).values(holder=holder, **row))
+
+
+def _keep_try(connection: Connection, holder: str, puzzle: str, now: int, *, solved: bool) -> None:
+    mine = (puzzle_tries.c.holder == holder) & (puzzle_tries.c.puzzle == puzzle)
+    if connection.execute(select(puzzle_tries.c.at).where(mine)).first() is None:
+        row = {"holder": holder, "puzzle": puzzle, "at": now, "solved": solved}
+        connection.execute(insert(puzzle_tries).values(row))
 
 
 def _puzzle_rating(connection: Connection, puzzle: Listed) -> Rating:

@@ -27,6 +27,7 @@ def upgrade() -> None:
         sa.Column("run_started", sa.BigInteger),
         sa.Column("run_score", sa.Integer, nullable=False),
         sa.Column("run_misses", sa.Integer, nullable=False),
+        sa.Column("run_puzzle", sa.String(8)),
         sa.Column("best_run", sa.Integer, nullable=False),
     )
     op.create_table(

@@ -1,7 +1,7 @@
 // The page of puzzles: training, against the clock, the puzzle of the day, and moves that one has missed.
 import { html, nothing, render } from "../vendor/lit-html.js";
 import { boardIn, button, errorLine, needToMatch, showBoard } from "./parts.js";
-import { calendarOf, dateWords } from "./puzzles/calendar.js";
+import { calendarOf, dateWords, monthAfter } from "./puzzles/calendar.js";
 import { changeWords, ratingWords, THEMES, taskWords, themeName, turnsWords } from "./puzzles/sayings.js";
 import { Solving } from "./puzzles/solving.js";
 import { ask, Latest } from "./server.js";
@@ -24,6 +24,9 @@ const root = emptyRoot("puzzles");
 const questions = new Latest();
 const given = { puzzle: root.dataset.puzzle ?? "", day: root.dataset.day ?? "" };
 
+/** The kinds of puzzles that have no address of their own are named behind the #. @type {Mode[]} */
+const UNADDRESSED = ["run", "missed"];
+
 const state = {
   mode: /** @type {Mode} */ (given.day ? "day" : "training"),
   theme: "",
@@ -37,6 +40,9 @@ let solving = null;
 let progress = null;
 /** @type {Calendar | null} */
 let calendar = null;
+const months = new Latest();
+/** The month that was asked for last. */
+let month = given.day.slice(0, 7);
 /** The run against the clock, and when it ends by the clock of this browser. @type {(Run & {ends: number}) | null} */
 let run = null;
 /** @type {ReturnType<typeof setInterval> | undefined} */
@@ -54,6 +60,8 @@ function open(path) {
 /** @param {Puzzle | Missed} task */
 function begin(task) {
   state.loading = false;
+  // Whoever loads the page again, or comes back to it, finds the same puzzle.
+  if (state.mode === "training" && "id" in task) history.replaceState(null, "", `/puzzles/${task.id}`);
   const isRun = state.mode === "run";
   solving = new Solving(task, { onChange: update, onJudged, root, run: isRun });
   const words = taskWords(/** @type {"black" | "white"} */ (task.side), /** @type {"win" | "draw"} */ (task.goal));
@@ -81,22 +89,21 @@ function showError(problem) {
 }
 
 function next() {
+  if (state.loading) return;
   given.puzzle = "";
   if (state.mode === "day") setMode("training");
   else if (state.mode === "missed") openMissed();
-  else if (state.mode === "run") open("/api/puzzles/next?run=true");
   else {
     const theme = state.theme ? `?theme=${state.theme}` : "";
-    if (location.pathname !== "/puzzles") history.replaceState(null, "", "/puzzles");
     open(`/api/puzzles/next${theme}`).then((shown) => shown && boardIn(root)?.focus());
   }
 }
 
-/** @param {Move} move */
+/** @param {Partial<Move>} move */
 function onJudged(move) {
   if (move.progress) progress = move.progress;
-  if (calendar && state.mode === "day") showMonth(calendar.days[0].date.slice(0, 7));
-  if (move.run) goOnRunning(move.run, move.right);
+  if (calendar && state.mode === "day") showMonth(month);
+  if (move.run) goOnRunning(move.run, Boolean(move.right));
   else if (move.done && move.right) setTimeout(() => focusPrimary());
 }
 
@@ -113,50 +120,59 @@ function setMode(mode) {
   stopRun();
   run = null;
   solving = null;
-  state.mode = mode;
-  state.error = "";
-  if (mode === "run") {
-    state.loading = false;
-    update();
-  } else if (mode === "day") open(`/api/puzzles/days/${given.day}`);
+  Object.assign(state, { mode, error: "", loading: false });
+  if (UNADDRESSED.includes(mode)) history.replaceState(null, "", `/puzzles#${mode}`);
+  if (mode === "run") questions.show(ask("/api/puzzles/runs"), resumeRun, showError);
+  else if (mode === "day") open(`/api/puzzles/days/${given.day}`);
   else next();
 }
 
-/** @param {string} month */
-const showMonth = (month) =>
-  ask(`/api/puzzles/days?month=${month}`).then(
-    (told) => {
-      calendar = told;
-      update();
-    },
-    (problem) => {
-      state.error = errorWords(problem);
-      update();
-    },
-  );
+/** @param {string} wanted */
+function showMonth(wanted) {
+  month = wanted;
+  const show = (/** @type {Calendar} */ told) => {
+    calendar = told;
+    update();
+  };
+  months.show(ask(`/api/puzzles/days?month=${wanted}`), show, (problem) => {
+    state.error = errorWords(problem);
+    update();
+  });
+}
+
+/** @param {number} step */
+const turnMonth = (step) => showMonth(monthAfter(month, step));
 
 // --- Against the clock ---------------------------------------------------------------------------
 
-async function startRun() {
-  try {
-    noteRun(await ask("/api/puzzles/runs", {}));
-    clearInterval(ticking);
-    ticking = setInterval(tick, TICK);
-    next();
-  } catch (problem) {
-    showError(problem);
-  }
+function startRun() {
+  if (state.loading) return;
+  state.loading = true;
+  questions.show(ask("/api/puzzles/runs", {}), noteRun, showError);
 }
 
-/** @param {Run} told */
+/**
+ * Go on with a run that another window has begun, or this one before it was loaded again.
+ * @param {{run: Run | null}} told
+ */
+function resumeRun(told) {
+  if (told.run) noteRun(told.run);
+  else update();
+}
+
+/** Show the puzzle that a run is at. @param {Run} told */
 function noteRun(told) {
+  state.loading = false;
   run = { ...told, ends: Date.now() + told.left };
+  ticking ??= setInterval(tick, TICK);
+  if (told.puzzle) begin(told.puzzle);
+  else update();
 }
 
 /** @param {Run} told @param {boolean} right */
 function goOnRunning(told, right) {
-  noteRun(told);
-  if (told.left) setTimeout(() => run && run.ends > Date.now() && next(), right ? 0 : GLANCE);
+  run = { ...told, ends: Date.now() + told.left };
+  setTimeout(() => isRunning() && noteRun({ ...told, left: (run?.ends ?? 0) - Date.now() }), right ? 0 : GLANCE);
 }
 
 function tick() {
@@ -224,7 +240,7 @@ const page = () => html`
     ${solving ? taskPanel(solving) : nothing}
     ${state.mode === "missed" && !solving && !state.loading ? missedAdvice() : nothing}
     ${state.mode === "training" ? themes() : nothing}
-    ${state.mode === "day" && calendar ? calendarOf(calendar, given.day, showMonth) : nothing}
+    ${state.mode === "day" && calendar ? calendarOf(calendar, given.day, turnMonth) : nothing}
     ${progress ? standing(progress) : nothing}
   </aside>`;
 
@@ -252,15 +268,19 @@ function taskPanel(current) {
     ${isPuzzle && state.mode !== "run" ? about(current, puzzle) : nothing}
     ${!current.done && !current.shown && current.board.need ? needToMatch(current.board.need) : nothing}
     ${current.answer ? html`<p class="answer ${current.answer.kind}">${current.answer.say()}</p>` : nothing}
-    ${current.change === null ? nothing : ratingChange(current.change)}
+    ${current.change === null || !progress ? nothing : ratingChange(current.change, progress)}
     ${state.mode === "run" ? nothing : buttons(current)}
     ${current.done && isPuzzle ? after(current, puzzle) : nothing}
+    ${current.done && !isPuzzle ? gameLink(puzzle) : nothing}
   </div>`;
 }
 
-/** @param {number} change */
-const ratingChange = (change) =>
-  html`<p class="change">${t("Your rating: {change}", { change: changeWords(change) })}</p>`;
+/** @param {number} change @param {Progress} now */
+const ratingChange = (change, now) =>
+  html`<p class="change">${t("Your rating: {rating} ({change})", {
+    rating: ratingWords(now),
+    change: changeWords(change),
+  })}</p>`;
 
 /** @param {Solving} current */
 function heading({ task: { side, goal }, done, result }) {
@@ -273,9 +293,11 @@ function heading({ task: { side, goal }, done, result }) {
 }
 
 /** @param {Solving} current @param {Puzzle} puzzle */
-function about({ found }, { turns, rating, tries }) {
+function about({ found, result }, { turns, rating, tries, result: before }) {
   const dots = Array.from({ length: turns }, (_, at) => html`<i class=${at < found.length ? "learnt" : ""}></i>`);
-  const tried = tries ? tn("tried {n} time", "tried {n} times", tries) : t("nobody has tried it yet");
+  // The visitor's own try counts too, as soon as it is over.
+  const count = tries + (result && !before ? 1 : 0);
+  const tried = count ? tn("tried {n} time", "tried {n} times", count) : t("nobody has tried it yet");
   return html`<p class="progress small"><span>${turnsWords(turns)}</span>
     <span class="dots" aria-hidden="true">${dots}</span>
     <span>${t("Rating {n}", { n: numberWords(rating) })}, ${tried}</span></p>`;
@@ -321,6 +343,10 @@ function after(current, puzzle) {
       ${button(state.copied ? t("Copied.") : t("Share"), () => share(puzzle))}
       <a class="button quiet" href=${pictureOf(puzzle)} download="kamon-puzzle.png">${t("Picture")}</a></p>`;
 }
+
+/** @param {Missed} missed */
+const gameLink = ({ game }) =>
+  html`<p class="row"><a class="button quiet" href="/study?game=${game}&review">${t("Review this game")}</a></p>`;
 
 /** @param {Event} event */
 function onTheme({ target }) {
@@ -383,8 +409,11 @@ ask("/api/puzzles/me").then((told) => {
   progress = told;
   update();
 }, showError);
+const named = UNADDRESSED.find((mode) => location.hash === `#${mode}`);
+state.loading = false;
 if (given.day) {
   open(`/api/puzzles/days/${given.day}`);
-  showMonth(given.day.slice(0, 7));
+  showMonth(month);
 } else if (given.puzzle) open(`/api/puzzles/${given.puzzle}`);
+else if (named) setMode(named);
 else next();

@@ -256,6 +256,7 @@ export interface HintView {
   themes: string[];
   cells: string[];
   change: number | null;
+  progress: ProgressView | null;
 }
 
 /** Help with the next move: step 1 what it teaches, 2 two cells to choose from, 3 the cell. */
@@ -348,6 +349,7 @@ export interface MoveView {
   value: "win" | "draw" | "loss";
   plies: number;
   change: number | null;
+  result: "solved" | "missed" | null;
   progress: ProgressView | null;
   solution: SolutionView | null;
   run: RunView | null;
@@ -545,13 +547,18 @@ export interface RoomView {
   assistance?: AssistanceView | null;
 }
 
+/** The run that is going on, if there is one. */
+export interface RunAnswer {
+  run: RunView | null;
+}
+
 /** A run against the clock: what is left in milliseconds, how many are solved, how many not. */
 export interface RunView {
   left: number;
-  length: number;
   score: number;
   misses: number;
   best: number;
+  puzzle: PuzzleView | null;
 }
 
 /** Where a study is kept, and when it was. */

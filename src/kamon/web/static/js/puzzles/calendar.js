@@ -42,9 +42,9 @@ function dayLink(day, open) {
 
 /**
  * A month of days. Those that are still to come have no puzzle yet.
- * @param {Calendar} calendar @param {string} open The day that is on the board. @param {(month: string) => void} turnTo
+ * @param {Calendar} calendar @param {string} open The day that is on the board. @param {(step: number) => void} turn
  */
-export function calendarOf(calendar, open, turnTo) {
+export function calendarOf(calendar, open, turn) {
   const month = calendar.days[0].date.slice(0, 7);
   const first = Date.parse(`${month}-01T00:00Z`);
   const empty = (new Date(first).getUTCDay() + 6) % 7;
@@ -54,9 +54,9 @@ export function calendarOf(calendar, open, turnTo) {
   );
   return html`<section class="calendar" aria-label=${t("Calendar")}>
     <div class="months">
-      ${month > calendar.first.slice(0, 7) ? arrow(t("Month before"), "‹", () => turnTo(monthAfter(month, -1))) : GAP}
+      ${month > calendar.first.slice(0, 7) ? arrow(t("Month before"), "‹", () => turn(-1)) : GAP}
       <h3>${months.format(first)}</h3>
-      ${month < calendar.today.slice(0, 7) ? arrow(t("Month after"), "›", () => turnTo(monthAfter(month, 1))) : GAP}
+      ${month < calendar.today.slice(0, 7) ? arrow(t("Month after"), "›", () => turn(1)) : GAP}
     </div>
     <div class="days">${heads}${Array.from({ length: empty }, () => GAP)}
       ${calendar.days.map((day) => dayLink(day, open))}</div></section>`;

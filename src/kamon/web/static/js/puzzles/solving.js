@@ -46,7 +46,7 @@ export class Solving {
    * @param {Puzzle | Missed} task
    * @param {object} owner
    * @param {() => void} owner.onChange
-   * @param {(move: Move) => void} [owner.onJudged] Called when a try has ended, right or wrong.
+   * @param {(move: Partial<Move>) => void} [owner.onJudged] Called when a try has ended, right or wrong, or by help.
    * @param {HTMLElement} owner.root
    * @param {boolean} [owner.run] Does the clock run?
    */
@@ -147,10 +147,11 @@ export class Solving {
 
   /**
    * Only the first try counts.
-   * @param {{change?: number | null, solution?: Move["solution"]}} told @param {"solved" | "missed"} result
+   * @param {Partial<Pick<Move, "change" | "solution" | "result">>} told What the server knows of it.
+   * @param {"solved" | "missed"} result What it looks like here.
    */
-  #note({ change, solution }, result) {
-    this.result ??= result;
+  #note({ change, solution, result: counted }, result) {
+    this.result = counted ?? this.result ?? result;
     if (change !== null && change !== undefined) this.change = change;
     if (solution) this.solution = solution;
   }
@@ -168,18 +169,23 @@ export class Solving {
   async help() {
     const { task } = this;
     if (this.busy || this.done || "game" in task) return;
+    this.busy = true;
     this.takeBack();
     const step = Math.min(3, this.hints + 1);
     try {
       const hint = await ask(`/api/puzzles/${task.id}/hints`, { moves: this.found, step });
       this.hints = step;
       this.marked = hint.cells;
-      if (step > 1) this.#note(hint, "missed");
+      if (step > 1) {
+        this.#note(hint, "missed");
+        this.onJudged?.(hint);
+      }
       this.answer = { kind: "hint", say: () => this.#hintWords(hint, step) };
       announce(this.answer.say());
     } catch (problem) {
       this.error = errorWords(/** @type {any} */ (problem));
     }
+    this.busy = false;
     this.onChange();
     if (step === 3) boardIn(this.root)?.focusCell(this.marked[0]);
   }
