@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -182,6 +183,7 @@ PACKAGES = {"", "render", "engine", "census", "puzzles", "web"} | {
 }
 
 
+@cache
 def modules() -> dict[str, Path]:
     found = {}
     for path in SOURCE.rglob("*.py"):
@@ -190,6 +192,7 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@cache
 def imports(path: Path) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):

@@ -20,7 +20,7 @@ def _bench_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_alphabeta_agrees_with_an_independent_solver(*, ordered: bool) -> None:
     from bench import alphabeta  # noqa: PLC0415 - not before the fixture
 
-    for line in (ROOT / "tests" / "data" / "ply20.txt").read_text().splitlines():
+    for line in (ROOT / "tests" / "data" / "ply20.txt").read_text().splitlines()[:20]:
         game = parse_line(line)
         assert game is not None
         table = alphabeta.new_table(MIB)

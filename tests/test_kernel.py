@@ -17,7 +17,7 @@ from kamon.engine.playout_tree import PlayoutTree
 from kamon.engine.solver import Solver
 from kamon.geometry import ALL, CELLS, cells
 
-GAMES = 20_000
+GAMES = 8_000
 DATA = Path(__file__).parent / "data"
 
 

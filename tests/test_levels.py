@@ -78,7 +78,7 @@ def can_win_at_once(position: Position) -> bool:
 
 @pytest.mark.no_cover
 def test_a_level_without_budget_plays_whole_games() -> None:
-    for seed in range(6):
+    for seed in range(2):
         for level in (2, 3, 4, 5):
             assert play(Layout.shuffled(seed), level, 5, seed) in (*Side, None)
 

@@ -41,7 +41,7 @@ def test_values_agree_with_an_independent_solver(ply: int) -> None:
 
 
 def test_every_move_of_critical_positions_has_the_value_that_an_independent_solver_found() -> None:
-    for line in (DATA / "critical06.txt").read_text().splitlines()[:5]:
+    for line in (DATA / "critical06.txt").read_text().splitlines()[:3]:
         game = parse_line(line)
         assert game is not None
         values = Solver(game.layout, Limits(memory=128 * MIB)).values(game.position)

@@ -5,7 +5,7 @@ import { calendarOf, dateWords, monthAfter } from "./puzzles/calendar.js";
 import { changeWords, ratingWords, THEMES, taskWords, themeName, turnsWords } from "./puzzles/sayings.js";
 import { Solving } from "./puzzles/solving.js";
 import { ask, Latest } from "./server.js";
-import { announce, copyText, emptyRoot, onPreferences, preferences } from "./shell.js";
+import { announce, copyText, onPreferences, preferences } from "./shell.js";
 import { errorWords, numberWords, t, timeWords, tn } from "./words.js";
 
 /** @typedef {import("./types").PuzzleView} Puzzle */
@@ -20,7 +20,7 @@ import { errorWords, numberWords, t, timeWords, tn } from "./words.js";
 const GLANCE = 1600;
 const TICK = 200;
 
-const root = emptyRoot("puzzles");
+const root = /** @type {HTMLElement} */ (document.getElementById("puzzles"));
 const questions = new Latest();
 const given = { puzzle: root.dataset.puzzle ?? "", day: root.dataset.day ?? "" };
 
@@ -47,6 +47,7 @@ let month = given.day.slice(0, 7);
 let run = null;
 /** @type {ReturnType<typeof setInterval> | undefined} */
 let ticking;
+let hasBegun = false;
 
 // --- Getting puzzles -----------------------------------------------------------------------------
 
@@ -224,6 +225,10 @@ const pictureOf = (puzzle) =>
 // --- What is shown -------------------------------------------------------------------------------
 
 function update() {
+  // Nothing is shown before there is a puzzle, so that nothing has to move for it.
+  if (state.loading && !hasBegun) return;
+  if (!hasBegun) root.replaceChildren();
+  hasBegun = true;
   render(page(), root);
   if (solving) drawBoard(solving);
 }
@@ -410,10 +415,9 @@ ask("/api/puzzles/me").then((told) => {
   update();
 }, showError);
 const named = UNADDRESSED.find((mode) => location.hash === `#${mode}`);
-state.loading = false;
 if (given.day) {
   open(`/api/puzzles/days/${given.day}`);
   showMonth(month);
 } else if (given.puzzle) open(`/api/puzzles/${given.puzzle}`);
 else if (named) setMode(named);
-else next();
+else open("/api/puzzles/next");
