@@ -1,6 +1,8 @@
 """Files of puzzles: what is written reads back, and a mistake is named with its line."""
 
+import hashlib
 import re
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +32,16 @@ def test_the_shipped_file_is_as_it_would_be_written() -> None:
     # Reading them all would take a while.
     text = "\n".join([head, columns, *rows[::20], ""])
     assert format_puzzles(parse_puzzles(text)) == text
+
+
+def test_the_data_card_is_that_of_the_file() -> None:
+    card = Path(__file__).parents[2] / "data" / "puzzles"
+    digest = hashlib.sha256(SHIPPED.read_bytes()).hexdigest()
+    assert (card / "SHA256SUMS").read_text().startswith(digest)
+    count = len(shipped_fields())
+    assert f"{count:,} positions" in (card / "README.md").read_text()
+    document = card.parents[1] / "docs" / "puzzles.md"
+    assert f"comes with {count:,} puzzles" in document.read_text()
 
 
 @pytest.mark.parametrize(
