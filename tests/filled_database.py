@@ -78,7 +78,10 @@ def _fill_the_rest(connection: Connection, games: int) -> None:
         board_days: [{"date": "2026-11-15", "seed": 2}],
         day_games: [
             {"game": "game0", **day_game, "won": None, "moves": None},
-            {"game": "game1", **day_game, "won": True, "moves": 15},
+            *(
+                {"game": f"game{number}", **day_game, "won": True, "moves": 15}
+                for number in range(1, games)
+            ),
         ],
         thoughts: [{"game": "game0", "number": 1, "client": "c", "since": 9, "leased_until": 0}],
         puzzles: [
