@@ -11,12 +11,15 @@ NODE := $(BIN)/python tools/node.py
 # The server over real sockets, without a browser: these count for the coverage.
 SERVER_TESTS := e2e/test_api.py e2e/test_socket.py e2e/test_house.py e2e/test_attacks.py \
 	e2e/test_operators.py e2e/test_hosts.py e2e/test_puzzles_api.py
+# What looks at the same pages in many sizes, languages and themes, and kills servers many times.
+THOROUGH_TESTS := e2e/test_screens.py e2e/test_access.py e2e/test_languages.py e2e/test_rules.py \
+	e2e/test_faults.py
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome check
 
 # Where `make cluster` finds PostgreSQL; its own by default.
 DATABASE ?=
 
-.PHONY: play cluster test test-extras soak e2e lint types check coverage page format bench page-types words lock clean
+.PHONY: play cluster test test-extras soak e2e lint types check coverage thorough page format bench page-types words lock clean
 
 play: $(PLAYABLE)
 	@$(BIN)/kamon serve --open
@@ -60,7 +63,12 @@ page: $(READY)
 
 # The page in a real browser, and many kills in mid-game.
 e2e: $(READY) chromium
-	$(BIN)/pytest --numprocesses auto --dist worksteal e2e $(addprefix --ignore=,$(SERVER_TESTS))
+	$(BIN)/pytest --numprocesses auto --dist worksteal e2e $(addprefix --ignore=,$(SERVER_TESTS) $(THOROUGH_TESTS))
+
+# The rest of the browser tests, which take as long again. Run them before a release, and after a
+# change of the page's layout, its words, or how servers share a database.
+thorough: $(READY) chromium
+	$(BIN)/pytest --numprocesses auto --dist worksteal $(THOROUGH_TESTS)
 
 # The same faults as in the tests, for longer: kills, a database that is away for a minute, servers
 # that are stopped for ten seconds, a thousand games over a bad network. Takes an hour or more.
