@@ -1,14 +1,19 @@
 """Processes of our own: of low priority where that can be had, and replaced when they fail."""
 
 import asyncio
+import multiprocessing
 import os
 import threading
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 import pytest
 
-from kamon.web.engine import workers
+from kamon import Layout
+from kamon.notation import format_position
+from kamon.position import Position
+from kamon.web.engine import analysing, playing, workers
 from kamon.web.engine.workers import Threads, Worker, lower_priority
 from web_server import PATIENCE
 
@@ -102,3 +107,29 @@ def test_a_worker_that_has_never_started_can_be_stopped() -> None:
     worker.stop()
     worker.close()
     assert worker.process is None
+
+
+FIRST = format_position(Position(Layout.shuffled(1)))
+
+
+@pytest.mark.parametrize(
+    ("work", "question"),
+    [
+        (playing.work, (FIRST, 1, 0)),
+        (playing.compile_engine, None),
+        (analysing.work, {"kind": "study", "line": FIRST, "seconds": 0.1}),
+    ],
+)
+def test_a_process_whose_server_has_died_ends_without_a_word(
+    work: Callable[[Connection], None], question: object, capfd: pytest.CaptureFixture[str]
+) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    ours, theirs = spawn.Pipe()
+    process = spawn.Process(target=work, args=(theirs,), daemon=True)
+    process.start()
+    theirs.close()
+    ours.send(question)
+    ours.close()
+    process.join(PATIENCE)
+    assert process.exitcode == 0
+    assert capfd.readouterr().err == ""

@@ -6,7 +6,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Final
 
 from kamon.errors import EngineMissingError
-from kamon.web.engine.workers import lower_priority
+from kamon.web.engine.workers import NOBODY_LISTENS, lower_priority
 
 _MEMORY: Final = 256 << 20
 # The last word of an answer, and the word that there is no engine on this machine.
@@ -19,7 +19,7 @@ Told = dict[str, Any]
 def work(pipe: Connection) -> None:
     """Answer questions until the pipe closes. Any word that comes meanwhile ends the answer."""
     lower_priority()
-    with suppress(EOFError, KeyboardInterrupt, OSError):
+    with suppress(*NOBODY_LISTENS):
         while True:
             question = pipe.recv()
             if question is not None:

@@ -12,7 +12,7 @@ from kamon.errors import EngineMissingError
 from kamon.layout import Layout
 from kamon.notation import parse_position
 from kamon.position import Position
-from kamon.web.engine.workers import lower_priority
+from kamon.web.engine.workers import NOBODY_LISTENS, lower_priority
 
 # Seconds for a move of the highest level, and for thinking ahead while the opponent thinks.
 ORACLE_SECONDS: Final = 1.5
@@ -30,7 +30,7 @@ def work(pipe: Connection) -> None:
     """
     lower_priority()
     player = _Player()
-    with contextlib.suppress(EOFError, KeyboardInterrupt):
+    with contextlib.suppress(*NOBODY_LISTENS):
         while True:
             question = pipe.recv()
             if question is None:
@@ -86,10 +86,9 @@ class _Player:
 def compile_engine(pipe: Connection) -> None:
     """Compile the engine, or find it compiled, and say so."""
     lower_priority()
-    # Where there is no engine there is nothing to compile, and where the server has gone away
-    # nobody wants to know.
-    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
+    with contextlib.suppress(*NOBODY_LISTENS):
         pipe.recv()
+        # Where there is no engine there is nothing to compile.
         with contextlib.suppress(EngineMissingError):
             from kamon.engine.solver import warm_up  # noqa: PLC0415
 

@@ -12,6 +12,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Final, TypeVar
 
 _NICENESS: Final = 10
+# What ends a process quietly: the server has closed the pipe or died, or Ctrl-C was for all.
+NOBODY_LISTENS: Final = (EOFError, ConnectionError, KeyboardInterrupt)
 Result = TypeVar("Result")
 _spawn = multiprocessing.get_context("spawn")
 
