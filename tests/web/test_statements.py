@@ -1,4 +1,4 @@
-"""Statements that are compiled once, and given rows as often as needed."""
+"""Statements that are compiled once, and rows that are written only where there is none."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from kamon.web.database import Database, server
-from kamon.web.statements import Prepared
+from kamon.web.statements import Prepared, insert_new
 
 REMEMBER = Prepared(insert(server))
 CHANGE = Prepared(
@@ -38,3 +38,10 @@ def test_a_contradiction_is_told_as_with_any_other_statement(database: Database)
         REMEMBER.execute(connection, [row, row])
     with database.reading() as connection:
         assert connection.execute(select(server.c.name)).all() == []
+
+
+def test_a_row_is_inserted_only_where_there_is_none(database: Database) -> None:
+    with database.writing() as connection:
+        assert insert_new(connection, server, {"name": "a", "value": "1"})
+        assert not insert_new(connection, server, {"name": "a", "value": "2"})
+        assert connection.execute(select(server.c.value)).scalars().all() == ["1"]

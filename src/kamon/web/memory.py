@@ -16,10 +16,7 @@ from kamon.web.writer import Writer
 
 _KEY: Final = "key"
 _ALIVE: Final = "alive"
-# Both databases understand this. Servers that start together write at the same moment.
-_KEEP_FIRST: Final = text(
-    "INSERT INTO server (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING"
-)
+# Both databases understand this.
 _KEEP_LAST: Final = text(
     "INSERT INTO server (name, value) VALUES (:name, :value)"
     " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
@@ -41,8 +38,9 @@ class ServerMemory:
         """Return who makes secrets, with the key of this database, which is made on first use."""
         key = await asyncio.to_thread(self._read, _KEY)
         if key is None:
-            await self._write(_KEEP_FIRST, _KEY, random_secrets.token_hex(32))
-            # Another server may have been faster, and then its key counts.
+            # Another server may be faster, and then its key counts.
+            row = {"name": _KEY, "value": random_secrets.token_hex(32)}
+            await self._writer.insert(server, row)
             key = await asyncio.to_thread(self._read, _KEY)
         assert key is not None  # noqa: S101 - it is written and never deleted
         return Secrets(bytes.fromhex(key), await asyncio.to_thread(self._unsigned))

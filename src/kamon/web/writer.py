@@ -6,17 +6,18 @@ Games hand over their changes in batches; everything else that writes is a trans
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Table
 from sqlalchemy.exc import IntegrityError
 
 from kamon.web.database import Database
 from kamon.web.errors import ApiError, cause_of, storage_failed
 from kamon.web.health import Health
 from kamon.web.metrics import Metrics, timed
+from kamon.web.statements import insert_new
 
 Result = TypeVar("Result")
 _PART: Final = "database"
@@ -53,6 +54,10 @@ class Writer:
             raise storage_failed() from None
         self._health.clear(_PART)
         return result
+
+    async def insert(self, table: Table, row: Mapping[str, Any]) -> bool:
+        """Insert a row unless there is one like it, and tell whether it is new."""
+        return await self.write(lambda connection: insert_new(connection, table, row))
 
     def _transact(self, work: Callable[[Connection], Result]) -> Result:
         try:

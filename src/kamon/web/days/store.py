@@ -5,14 +5,12 @@ more boards does not change the past. Days begin at midnight, UTC.
 """
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, case, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from kamon.position import Side
 from kamon.web.database import board_days, day_games, games, holders
@@ -121,11 +119,7 @@ class Days:
         if found is not None:
             return found
         row = {"date": day.isoformat(), "seed": board_on(day.toordinal(), solved_boards())}
-        # Another request, or another server, may be faster.
-        with contextlib.suppress(IntegrityError):
-            await self._writer.write(
-                lambda connection: connection.execute(insert(board_days).values(**row))
-            )
+        await self._writer.insert(board_days, row)
         chosen = await asyncio.to_thread(self._find, day)
         assert chosen is not None  # noqa: S101 - boards of days are never removed
         return chosen

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, delete, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, Select, delete, func, select, update
 
 from kamon.census.canonical import canonical_layout
 from kamon.notation import format_layout
@@ -23,6 +22,7 @@ from kamon.web.database import (
 from kamon.web.errors import ApiError
 from kamon.web.puzzles.book import FIRST_DEVIATION, Listed, pattern_text, puzzle_for
 from kamon.web.puzzles.glicko import Rating, bounded, rated
+from kamon.web.statements import insert_new
 from kamon.web.writer import Writer
 
 # Where everybody begins: most puzzles are a little harder.
@@ -134,7 +134,7 @@ class PuzzleStore:
             before = connection.execute(select(puzzle_tries.c.solved).where(mine)).first()
             if before is not None:
                 return Noted(player, None, before.solved)
-            current = _puzzle_rating(connection, puzzle)
+            current = _locked_rating(connection, puzzle)
             score = float(solved)
             rating = bounded(rated(player.rating, [(current, score)]))
             streak = player.streak + 1 if solved else 0
@@ -207,17 +207,14 @@ class PuzzleStore:
         if name in known:
             return known[name]
         chosen = await asyncio.to_thread(puzzle_for, day, frozenset(known.values()))
-        row = {"date": name, "puzzle": chosen}
-        try:
-            await self._writer.write(lambda each: each.execute(insert(puzzle_days).values(row)))
-        except IntegrityError:
-            # Somebody else has asked at the same moment, and that is the puzzle of the day.
-            return (await asyncio.to_thread(self.days))[name]
-        return chosen
+        if await self._writer.insert(puzzle_days, {"date": name, "puzzle": chosen}):
+            return chosen
+        # Somebody else has asked at the same moment, and that is the puzzle of the day.
+        return (await asyncio.to_thread(self.days))[name]
 
     async def add(self, puzzle: Puzzle) -> bool:
         """Add a puzzle that was made here, unless there is one like it."""
-        row = {
+        row: dict[str, object] = {
             "id": puzzle.id,
             "text": format_row(puzzle),
             "canonical": format_layout(canonical_layout(puzzle.layout)),
@@ -227,11 +224,7 @@ class PuzzleStore:
             "volatility": Rating(0).volatility,
             "tries": 0,
         }
-        try:
-            await self._writer.write(lambda each: each.execute(insert(puzzles).values(row)))
-        except IntegrityError:
-            return False
-        return True
+        return await self._writer.insert(puzzles, row)
 
     async def let_go(self, holder: str) -> None:
         """Forget everything about somebody; what their tries have done to ratings stays."""
@@ -244,7 +237,11 @@ class PuzzleStore:
 
 
 def _locked_player(connection: Connection, holder: str) -> Player:
-    """Return how somebody does, and let nobody else change it until this is written."""
+    """Return how somebody does, and let nobody else change it until this is written.
+
+    Only a row can be locked, so a newcomer has one from now on.
+    """
+    insert_new(connection, puzzle_players, {"holder": holder, **_player_columns(NEW_PLAYER)})
     return _read_player(connection, _of(holder).with_for_update())
 
 
@@ -269,7 +266,12 @@ def _read_player(connection: Connection, query: Select[Any]) -> Player:
 
 
 def _keep_player(connection: Connection, holder: str, player: Player) -> None:
-    row: dict[str, Any] = {
+    mine = update(puzzle_players).where(puzzle_players.c.holder == holder)
+    connection.execute(mine.values(_player_columns(player)))
+
+
+def _player_columns(player: Player) -> dict[str, Any]:
+    return {
         **_rating_columns(player.rating),
         "streak": player.streak,
         "best_streak": player.best_streak,
@@ -279,32 +281,26 @@ def _keep_player(connection: Connection, holder: str, player: Player) -> None:
         "run_puzzle": player.run_puzzle,
         "best_run": player.best_run,
     }
-    mine = update(puzzle_players).where(puzzle_players.c.holder == holder).values(row)
-    if not connection.execute(mine).rowcount:
-        connection.execute(insert(puzzle_players).values(holder=holder, **row))
 
 
 def _keep_try(connection: Connection, holder: str, puzzle: str, now: int, *, solved: bool) -> None:
-    mine = (puzzle_tries.c.holder == holder) & (puzzle_tries.c.puzzle == puzzle)
-    if connection.execute(select(puzzle_tries.c.at).where(mine)).first() is None:
-        row = {"holder": holder, "puzzle": puzzle, "at": now, "solved": solved}
-        connection.execute(insert(puzzle_tries).values(row))
+    """Note how the first try of a puzzle ended."""
+    row = {"holder": holder, "puzzle": puzzle, "at": now, "solved": solved}
+    insert_new(connection, puzzle_tries, row)
 
 
-def _puzzle_rating(connection: Connection, puzzle: Listed) -> Rating:
-    row = connection.execute(
-        select(puzzles).where(puzzles.c.id == puzzle.id).with_for_update()
-    ).first()
-    return puzzle.rating if row is None else Rating(row.rating, row.deviation, row.volatility)
+def _locked_rating(connection: Connection, puzzle: Listed) -> Rating:
+    """Return the rating of a puzzle, and let nobody else change it until this is written."""
+    first = {"id": puzzle.id, **_rating_columns(puzzle.rating), "tries": 0}
+    insert_new(connection, puzzles, first)
+    query = select(puzzles).where(puzzles.c.id == puzzle.id).with_for_update()
+    row = connection.execute(query).one()
+    return Rating(row.rating, row.deviation, row.volatility)
 
 
 def _keep_puzzle(connection: Connection, puzzle: Listed, rating: Rating) -> None:
-    row = _rating_columns(rating)
-    tried = (
-        update(puzzles).where(puzzles.c.id == puzzle.id).values(**row, tries=puzzles.c.tries + 1)
-    )
-    if not connection.execute(tried).rowcount:
-        connection.execute(insert(puzzles).values(id=puzzle.id, **row, tries=1))
+    tried = {**_rating_columns(rating), "tries": puzzles.c.tries + 1}
+    connection.execute(update(puzzles).where(puzzles.c.id == puzzle.id).values(tried))
 
 
 def _rating_columns(rating: Rating) -> dict[str, float]:
