@@ -9,11 +9,12 @@ from kamon import Layout, format_cell, legal_cells, rules
 from kamon.engine.late import LateSolver
 from kamon.engine.values import DRAW, LOSS, WIN
 from kamon.puzzles.checking import find_defects
-from kamon.puzzles.files import from_fields, shipped_fields
+from kamon.puzzles.files import from_fields
 from kamon.puzzles.finding import refute
 from kamon.puzzles.making import play_game
 from kamon.puzzles.puzzle import Puzzle, Refutation
 from kamon.puzzles.themes import themes_of
+from shipped_puzzles import shipped_fields
 
 KNOWN = from_fields(next(each for each in shipped_fields() if each["solution"].count(" ") == 4))
 

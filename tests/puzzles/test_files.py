@@ -13,9 +13,9 @@ from kamon.puzzles.files import (
     format_puzzles,
     from_fields,
     parse_puzzles,
-    shipped_fields,
     to_fields,
 )
+from shipped_puzzles import shipped_fields
 
 FIELDS = next(each for each in shipped_fields() if each["solution"].count(" ") == 4)
 

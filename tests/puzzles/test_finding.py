@@ -8,7 +8,7 @@ from kamon import Layout, Position, legal_cells, outcome, rules
 from kamon.engine.late import LateSolver
 from kamon.engine.values import DRAW, LOSS, WIN
 from kamon.puzzles.checking import find_defects
-from kamon.puzzles.files import from_fields, shipped_fields
+from kamon.puzzles.files import from_fields
 from kamon.puzzles.finding import (
     find_puzzle,
     find_solution,
@@ -18,6 +18,7 @@ from kamon.puzzles.finding import (
     tempting_moves,
 )
 from kamon.puzzles.making import play_game, proven_puzzle
+from shipped_puzzles import shipped_fields
 
 # A game in which a puzzle of three turns is known.
 KNOWN = from_fields(next(each for each in shipped_fields() if each["solution"].count(" ") == 4))

@@ -10,11 +10,12 @@ from kamon.census.canonical import SYMMETRIES
 from kamon.geometry import CORNERS
 from kamon.puzzles import making
 from kamon.puzzles.difficulty import first_rating, likeliest_rating, solves
-from kamon.puzzles.files import from_fields, shipped_fields
+from kamon.puzzles.files import from_fields
 from kamon.puzzles.making import PuzzlesJob, play_game, without_twins
 from kamon.puzzles.puzzle import Puzzle, Refutation
 from kamon.puzzles.themes import THEMES, themes_of
 from kamon.tokens import SYMBOLS, Token
+from shipped_puzzles import shipped_fields
 
 PUZZLES = [from_fields(fields) for fields in shipped_fields()[:60]]
 

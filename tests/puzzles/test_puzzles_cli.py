@@ -8,7 +8,8 @@ from typer.testing import CliRunner, Result
 from kamon.census.rows import PUZZLES, Parts
 from kamon.cli.app import app
 from kamon.puzzles import making
-from kamon.puzzles.files import COLUMNS, SHIPPED, shipped_fields
+from kamon.puzzles.files import COLUMNS, SHIPPED
+from shipped_puzzles import shipped_fields
 
 
 def kamon(*arguments: str | Path) -> Result:

@@ -1,18 +1,19 @@
 """Puzzles on a server: ratings, tries, days, runs, and what is found in games at night."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from kamon import Game, Layout, format_cell
 from kamon.position import Side
-from kamon.puzzles.files import from_fields, shipped_fields, to_fields
+from kamon.puzzles.files import from_fields, to_fields
 from kamon.puzzles.making import play_game, proven_puzzle
 from kamon.puzzles.missed import missed_move
 from kamon.puzzles.themes import THEMES
@@ -24,10 +25,11 @@ from kamon.web.puzzles.book import Book, puzzle_for, shipped
 from kamon.web.puzzles.glicko import LEAST_DEVIATION, MOST_DEVIATION, Rating, bounded, rated
 from kamon.web.puzzles.judging import judge
 from kamon.web.puzzles.messages import ThemeName
-from kamon.web.puzzles.searching import is_night
+from kamon.web.puzzles.searching import Searching, is_night
 from kamon.web.puzzles.store import FIRST_RATING, RUN_LENGTH, RUN_PENALTY, PuzzleStore
 from kamon.web.writer import Writer
 from postgres import Postgres, running_postgres
+from shipped_puzzles import shipped_fields
 
 ANN, BOB = "a" * 64, "b" * 64
 NOW = 1_800_000_000_000
@@ -248,6 +250,24 @@ async def test_a_puzzle_of_another_version_is_passed_over(store: PuzzleStore) ->
     assert Book(store._database).find("zzzzzzzz") is None
 
 
+@pytest.mark.parametrize("store", ["postgresql"], indirect=True)
+async def test_two_servers_that_meet_a_newcomer_at_once_both_note_the_try(
+    store: PuzzleStore,
+) -> None:
+    other_writer = Writer(store._database)
+    other = PuzzleStore(store._database, other_writer)
+    first, second = list(shipped().values())[:2]
+    for number in range(20):
+        holder = f"{number:064}"
+        await asyncio.gather(
+            store.note(holder, first, NOW, solved=True),
+            other.note(holder, second, NOW, solved=True),
+        )
+        assert store.counts(holder) == (2, 0)
+        assert store.player(holder).streak == 2
+    other_writer.close()
+
+
 # --- Judging ---
 
 PUZZLE = from_fields(next(each for each in shipped_fields() if each["solution"].count(" ") == 4))
@@ -312,6 +332,68 @@ async def test_a_puzzle_that_was_made_here_is_found_and_has_no_twin(store: Puzzl
     listed = Book(store._database).find(puzzle.id)
     assert listed is not None
     assert to_fields(listed.read()) == to_fields(puzzle)
+
+
+class Engine:
+    """Stands for the engine: fails in its own way at some games, and finds nothing in others."""
+
+    waiting = 0
+
+    def __init__(self, failures: dict[str, str]) -> None:
+        self.failures = failures
+        self.asked: list[str] = []
+
+    async def table(self, game: str) -> SimpleNamespace:
+        self.asked.append(game)
+        if self.failures.get(game) == "no-such-game":
+            raise ApiError("no-such-game")
+        moves = PUZZLE.moves + PUZZLE.solution
+        return SimpleNamespace(room=SimpleNamespace(layout=PUZZLE.layout, moves=moves))
+
+    async def work(self, *_: object) -> AsyncGenerator[dict[str, None], None]:
+        if code := self.failures.get(self.asked[-1]):
+            raise ApiError(code, seconds=1)
+        yield {"puzzle": None}
+
+
+def searching_with(engine: Engine, memory: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401
+    async def read(name: str) -> str | None:
+        return memory.get(name)
+
+    async def keep(name: str, value: str) -> None:
+        memory[name] = value
+
+    def finished(since: int, _: int) -> list[tuple[str, int]]:
+        return [(f"game-{at}", at) for at in (1, 2, 3) if at > since]
+
+    monkeypatch.setattr("kamon.web.puzzles.searching._LEAST_MOVES", 1)
+    fakes = cast("Any", engine)
+    store = cast("Any", SimpleNamespace(finished_games=finished))
+    remembered = cast("Any", SimpleNamespace(read=read, keep=keep))
+    return Searching(store, cast("Any", None), fakes, fakes, remembered)
+
+
+@pytest.mark.parametrize("code", ["engine-failed", "no-such-game"])
+async def test_a_game_that_cannot_be_searched_keeps_no_other_waiting(
+    code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, memory = Engine({"game-2": code}), dict[str, str]()
+    await searching_with(engine, memory, monkeypatch).at_night((0, 24))
+    assert engine.asked == ["game-1", "game-2", "game-3"]
+    assert memory == {"puzzles": "3"}
+
+
+@pytest.mark.parametrize("code", ["no-engine", "too-many"])
+async def test_without_an_engine_that_is_free_games_wait_for_the_next_time(
+    code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, memory = Engine({"game-2": code}), dict[str, str]()
+    searching = searching_with(engine, memory, monkeypatch)
+    await searching.at_night((0, 24))
+    assert memory == {"puzzles": "1"}
+    engine.failures.clear()
+    await searching.at_night((0, 24))
+    assert memory == {"puzzles": "3"}
 
 
 # --- What somebody has missed ---

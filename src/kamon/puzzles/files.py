@@ -12,7 +12,6 @@ has no reply: ``c4:=0``.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -180,17 +179,20 @@ def parse_puzzles(text: str) -> Iterator[Puzzle]:
 
 def parse_row(line: str) -> Puzzle:
     """Read the line of one puzzle."""
+    return from_fields(split_row(line))
+
+
+def split_row(line: str) -> dict[str, str]:
+    """Split the line of one puzzle into its columns."""
     fields = line.split(",")
     if len(fields) != len(COLUMNS):
         raise FormatError(f"expected {len(COLUMNS)} columns, found {len(fields)}")
-    return from_fields(dict(zip(COLUMNS, fields, strict=True)))
+    return dict(zip(COLUMNS, fields, strict=True))
 
 
 SHIPPED: Final = Path(__file__).with_name("shipped.csv")
 
 
-@lru_cache(maxsize=1)
-def shipped_fields() -> tuple[dict[str, str], ...]:
-    """Read the puzzles that come with the program, as text: they were checked before they did."""
-    lines = SHIPPED.read_text(encoding="utf-8").splitlines()
-    return tuple(dict(zip(COLUMNS, line.split(","), strict=True)) for line in lines[2:])
+def shipped_rows() -> list[str]:
+    """Read the lines of the puzzles that come with the program. They have been checked."""
+    return SHIPPED.read_text(encoding="utf-8").splitlines()[2:]

@@ -18,7 +18,7 @@ from typing import Final
 
 from sqlalchemy import select
 
-from kamon.puzzles.files import SHIPPED, parse_row
+from kamon.puzzles.files import parse_row, shipped_rows, split_row
 from kamon.puzzles.puzzle import Puzzle
 from kamon.web.database import Database, puzzles
 from kamon.web.puzzles.glicko import Rating
@@ -45,7 +45,7 @@ class Listed:
     @property
     def line(self) -> str:
         """The game up to where the puzzle begins."""
-        return self.text.split(",")[1]
+        return split_row(self.text)["line"]
 
     def read(self) -> Puzzle:
         """Read the puzzle itself."""
@@ -55,13 +55,13 @@ class Listed:
 @lru_cache(maxsize=1)
 def shipped() -> dict[str, Listed]:
     """List the puzzles that come with the program."""
-    _, _, *rows = SHIPPED.read_text(encoding="utf-8").splitlines()
-    return {listed.id: listed for listed in map(_listed, rows)}
+    return {listed.id: listed for listed in map(_listed, shipped_rows())}
 
 
 def _listed(text: str) -> Listed:
-    name, _, _, _, rating, themes, _ = text.split(",")
-    return Listed(name, Rating(float(rating), FIRST_DEVIATION), tuple(themes.split()), text)
+    fields = split_row(text)
+    rating = Rating(float(fields["rating"]), FIRST_DEVIATION)
+    return Listed(fields["id"], rating, tuple(fields["themes"].split()), text)
 
 
 class Book:

@@ -26,6 +26,7 @@ _SECONDS: Final = 20.0
 _LEAST_MOVES: Final = 16
 _GAMES_AT_ONCE: Final = 20
 _MARK: Final = "puzzles"
+_ONE_GAME: Final = frozenset({"engine-failed", "no-such-game"})
 # Of a visitor's games the latest are looked at, and what was found in so many is remembered.
 MISSED_GAMES: Final = 40
 _REMEMBERED: Final = 1_000
@@ -75,16 +76,19 @@ class Searching:
         since = int(await self._memory.read(_MARK) or 0)
         ended = await asyncio.to_thread(self._store.finished_games, since, _GAMES_AT_ONCE)
         for game, updated in ended:
-            await self._search_in(game)
+            try:
+                await self._search_in(game)
+            except ApiError as error:
+                # One game that the engine cannot read, or that is gone, must not keep the others
+                # waiting. Without an engine, or with one that is busy, all of them wait.
+                if error.code not in _ONE_GAME:
+                    return 0
+                _log.warning("no puzzle was looked for in a game: %s", error.code)
             await self._memory.keep(_MARK, str(updated))
         return len(ended)
 
     async def _search_in(self, game: str) -> None:
-        try:
-            room = (await self._desk.table(game)).room
-        except ApiError:
-            # It was removed meanwhile.
-            return
+        room = (await self._desk.table(game)).room
         if len(room.moves) < _LEAST_MOVES:
             return
         answer = await self._ask(room, {"kind": "puzzle"}, "")
