@@ -23,7 +23,7 @@ from kamon.engine.limits import MIB, Budget, Limits
 from kamon.engine.oracle import Effort, Oracle
 from kamon.engine.playout_tree import PlayoutTree
 from kamon.engine.solver import Solver, warm_up
-from kamon.engine.values import VALUE_NAMES
+from kamon.engine.values import VALUES
 
 HERE = Path(__file__).parent
 PARTS = ("speed", "critical", "boards", "threads")
@@ -129,13 +129,12 @@ class Critical(NamedTuple):
 def critical_positions(count: int) -> list[Critical]:
     """Read positions in which every move is valued."""
     found = []
-    numbers = {name: value for value, name in VALUE_NAMES.items()}
     for path in CRITICAL:
         for line in path.read_text().splitlines() if path.exists() else ():
             game = parse_line(line)
             if game is not None:
                 pairs = (each.split("=") for each in line.partition(";")[2].split())
-                values = {cell: numbers[name] for cell, name in pairs}
+                values = {cell: VALUES[name] for cell, name in pairs}
                 found.append(Critical(game.position, values))
     return found[:count]
 

@@ -14,7 +14,7 @@ from kamon.engine.playout_tree import NODES_PER_GAME, PlayoutTree, win_chance
 from kamon.engine.prover import value_of_end, winner_of
 from kamon.engine.solver import Solver
 from kamon.engine.top_tree import DEEPEST
-from kamon.engine.values import DRAW, VALUE_NAMES, WIN
+from kamon.engine.values import DRAW, VALUE_NAMES, VALUES, WIN
 from kamon.layout import Layout
 from kamon.notation import format_cell, format_layout
 from kamon.position import Position
@@ -96,8 +96,7 @@ class BoardSearch:
 
     def _recall(self, known: Row) -> None:
         """Take over what an earlier run has proven."""
-        names = {name: value for value, name in VALUE_NAMES.items()}
-        self.value = names.get(known["value"])
+        self.value = VALUES.get(known["value"])
         by_name = {format_cell(cell): cell for cell in self.cells}
         self.wins |= {by_name[name]: True for name in known["winning"]}
         self.wins |= {by_name[name]: False for name in known["not_winning"]}

@@ -16,7 +16,7 @@ from kamon.engine.distances import measure
 from kamon.engine.limits import NO_LIMIT, Budget, Limits
 from kamon.engine.playout_tree import NODES_PER_GAME, PlayoutTree, win_chance
 from kamon.engine.solver import Solver
-from kamon.engine.values import DRAW, LOSS, VALUE_NAMES, WIN, negated
+from kamon.engine.values import DRAW, LOSS, VALUE_NAMES, VALUES, WIN, negated
 from kamon.game import Game, Node, OffBoard
 from kamon.notation import format_cell, parse_cell
 from kamon.position import Position, Side
@@ -39,7 +39,6 @@ _MOST_MOMENTS: Final = 3
 _BLUNDER: Final = 4
 _MISTAKE: Final = 2
 _DOUBTFUL: Final = 6
-_VALUES: Final = {name: value for value, name in VALUE_NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +123,8 @@ def read_turn(data: dict[str, Any]) -> Turn:
     return Turn(
         ply=int(data["ply"]),
         cell=parse_cell(data["move"]),
-        before=_VALUES.get(data["before"]),
-        after=_VALUES.get(data["after"]),
+        before=VALUES.get(data["before"]),
+        after=VALUES.get(data["after"]),
         chance=data["estimate"],
         best_chance=data["best_estimate"],
         better=None if data["better"] is None else parse_cell(data["better"]),

@@ -6,6 +6,7 @@ WIN: Final = 1
 DRAW: Final = 0
 LOSS: Final = -1
 VALUE_NAMES: Final = {WIN: "win", DRAW: "draw", LOSS: "loss"}
+VALUES: Final = {name: value for value, name in VALUE_NAMES.items()}
 
 
 def negated(value: int | None) -> int | None:

@@ -44,10 +44,11 @@ SAMPLE: Final = (
 )
 
 
-@lru_cache(maxsize=1)
-def sample() -> PictureView:
-    """Return the position at the end of the sample game."""
-    game = parse_line(SAMPLE)
+# The sample, and the puzzles of today and yesterday.
+@lru_cache(maxsize=3)
+def picture_of(line: str) -> PictureView:
+    """Return the position at the end of a game line that has been checked."""
+    game = parse_line(line)
     assert game is not None  # noqa: S101 - the line is not empty
     return picture_view(game.position)
 
@@ -58,7 +59,7 @@ async def home(request: Request, services: ServicesParam) -> Response:
     """Show the ways to play, the visitor's running games, and those that wait."""
     told = {
         "lobby": await _lobby(request, services),
-        "sample": sample(),
+        "sample": picture_of(SAMPLE),
         "day": await _board_of_today(services),
         "puzzle": await _puzzle_of_today(services),
         "fair": fair_views(),
@@ -101,7 +102,7 @@ async def _puzzle_of_today(services: Services) -> PictureView | None:
         listed = await asyncio.to_thread(services.puzzles.book.find, puzzle)
     except (ApiError, SQLAlchemyError, OSError):
         return None
-    return None if listed is None else picture_view(listed.read().position)
+    return None if listed is None else picture_of(listed.line)
 
 
 @router.get("/game/{game}")

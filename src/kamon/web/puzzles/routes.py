@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi import Path as PathParam
 from typing_extensions import TypedDict
 
-from kamon.engine.values import VALUE_NAMES
+from kamon.engine.values import VALUE_NAMES, VALUES
 from kamon.notation import format_cell, format_layout, parse_cell
 from kamon.position import Side
 from kamon.puzzles.puzzle import Puzzle
@@ -112,7 +112,7 @@ async def show_run(request: Request, services: ServicesParam) -> RunAnswer:
     player = await asyncio.to_thread(services.puzzles.store.player, visitor.holder)
     if not player.run_left(services.desk.now()):
         return {"run": None}
-    return {"run": await _run_view(services, visitor.holder, player)}
+    return {"run": await _run_view(services, player)}
 
 
 @router.post("/runs", status_code=201)
@@ -122,7 +122,7 @@ async def begin_run(request: Request, services: ServicesParam) -> RunView:
     services.spend(request, "messages")
     first = await _next_of_run(services, holder, 0, "")
     player = await services.puzzles.store.begin_run(holder, first, services.desk.now())
-    return await _run_view(services, holder, player)
+    return await _run_view(services, player)
 
 
 async def _next_of_run(services: Services, holder: str, score: int, current: str) -> str:
@@ -137,15 +137,15 @@ async def _note_run(services: Services, visitor: Visitor, puzzle: str, *, solved
     player = await asyncio.to_thread(store.player, holder)
     following = await _next_of_run(services, holder, player.run_score + solved, puzzle)
     noted = await store.note_run(holder, puzzle, following, now, solved=solved)
-    return await _run_view(services, holder, noted)
+    return await _run_view(services, noted)
 
 
-async def _run_view(services: Services, holder: str | None, player: Player) -> RunView:
+async def _run_view(services: Services, player: Player) -> RunView:
     left = player.run_left(services.desk.now())
     puzzle = None
     if left and player.run_puzzle is not None:
-        tried = await asyncio.to_thread(services.puzzles.store.tried, holder)
-        puzzle = _puzzle_view(await _find(services, player.run_puzzle), tried)
+        # How it was tried before is of no interest while the clock runs.
+        puzzle = _puzzle_view(await _find(services, player.run_puzzle), {})
     return {
         "left": left,
         "score": player.run_score,
@@ -250,28 +250,24 @@ async def try_missed(
     for side in visitor.sides(table.holders):
         missed = await services.puzzles.searching.missed(table.room, side, services.client(request))
         if missed is not None:
-            return _judge_missed(table.room, missed, parse_cell(tried.cell))
+            return _move_view(_judge_missed(table.room, missed, parse_cell(tried.cell)), None)
     raise ApiError("nothing-missed")
 
 
-def _judge_missed(room: Room, missed: dict[str, Any], cell: int) -> MoveView:
+def _judge_missed(room: Room, missed: dict[str, Any], cell: int) -> Judged:
     after = play(room.positions[missed["ply"]], cell)
     found = missed["refutations"].get(format_cell(cell))
-    reply = None if found is None else found["reply"]
-    return {
-        "right": found is None,
-        "done": True,
-        "board": board_view(after),
-        "reply": reply,
-        "after": None if reply is None else board_view(after.after(parse_cell(reply))),
-        "value": missed["value"] if found is None else found["value"],
-        "plies": 0 if found is None else found["plies"],
-        "change": None,
-        "result": None,
-        "progress": None,
-        "solution": None,
-        "run": None,
-    }
+    if found is None:
+        value = VALUES[missed["value"]]
+        return Judged(right=True, done=True, after=after, reply=None, value=value, plies=0)
+    return Judged(
+        right=False,
+        done=True,
+        after=after,
+        reply=None if found["reply"] is None else parse_cell(found["reply"]),
+        value=VALUES[found["value"]],
+        plies=found["plies"],
+    )
 
 
 # --- One puzzle ------------------------------------------------------------------------------
@@ -298,7 +294,7 @@ async def try_move(
     listed = await _find(services, name)
     puzzle = listed.read()
     judged = judge(puzzle, [parse_cell(cell) for cell in tried.moves])
-    view = _move_view(judged, puzzle)
+    view = _move_view(judged, _solution(puzzle))
     if judged.right and not judged.done:
         return view
     if tried.run:
@@ -375,7 +371,8 @@ def _named(solved: bool) -> Result:  # noqa: FBT001 - its name says what it is
     return "solved" if solved else "missed"
 
 
-def _move_view(judged: Judged, puzzle: Puzzle) -> MoveView:
+def _move_view(judged: Judged, solution: SolutionView | None) -> MoveView:
+    """Tell what comes of a move; the solution only to who has found it."""
     after = None if judged.reply is None else judged.after.after(judged.reply)
     return {
         "right": judged.right,
@@ -388,7 +385,7 @@ def _move_view(judged: Judged, puzzle: Puzzle) -> MoveView:
         "change": None,
         "result": None,
         "progress": None,
-        "solution": _solution(puzzle) if judged.right and judged.done else None,
+        "solution": solution if judged.right and judged.done else None,
         "run": None,
     }
 
