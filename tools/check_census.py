@@ -18,7 +18,7 @@ value, that the defence is as stubborn as any, and that each wrong move is refut
 import argparse
 import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -367,6 +367,18 @@ def check_boards(path: Path, *, mark: bool) -> int:
     return faults
 
 
+def count_faults(rows: Iterable[Row], check: Callable[[Row], None], name: str) -> int:
+    """Check some rows, and tell of each one that is wrong by which name it goes."""
+    faults = 0
+    for row in rows:
+        try:
+            check(row)
+        except CheckFailedError as error:
+            faults += 1
+            print(f"{name.format(**row)}: {error}")
+    return faults
+
+
 def check_positions(paths: Sequence[Path], sample: int, least_ply: int, seed: int) -> int:
     """Check a random sample of the positions from a ply on."""
     rng = Random(seed)  # noqa: S311 - a sample is no secret
@@ -376,14 +388,8 @@ def check_positions(paths: Sequence[Path], sample: int, least_ply: int, seed: in
         late = table.filter(pc.greater_equal(table["ply"], least_ply))
         chosen = min(len(late), -(-sample // len(paths)))
         rows += late.take(sorted(rng.sample(range(len(late)), chosen))).to_pylist()
-    rows, faults = rows[:sample], 0
-    for row in rows:
-        try:
-            check_position(row)
-        except CheckFailedError as error:
-            faults += 1
-            print(f"{row['layout']} {row['moves']}: {error}")
-    print(f"{len(rows)} positions checked, {faults} faults")
+    faults = count_faults(rows[:sample], check_position, "{layout} {moves}")
+    print(f"{len(rows[:sample])} positions checked, {faults} faults")
     return faults
 
 
@@ -393,13 +399,7 @@ def check_puzzles(path: Path, sample: int, least_ply: int, seed: int) -> int:
         next(lines)
         rows = [row for row in csv.DictReader(lines) if row["line"].count(" ") >= least_ply]
     chosen = Random(seed).sample(rows, min(sample, len(rows)))  # noqa: S311 - no secret
-    faults = 0
-    for row in chosen:
-        try:
-            check_puzzle(row)
-        except CheckFailedError as error:
-            faults += 1
-            print(f"{row['id']}: {error}")
+    faults = count_faults(chosen, check_puzzle, "{id}")
     print(f"{len(chosen)} puzzles checked, {faults} faults")
     return faults
 

@@ -3,7 +3,7 @@ import { html, nothing, render } from "../vendor/lit-html.js";
 import { CELL_NAMES } from "./cells.js";
 import { boardIn, button, errorLine, needToMatch, playSound, showBoard } from "./parts.js";
 import { ask, Latest } from "./server.js";
-import { announce, emptyRoot, onPreferences, prefer, preferences } from "./shell.js";
+import { announce, emptyRoot, isStill, onPreferences, prefer, preferences } from "./shell.js";
 import { errorWords, needWords, t, tokenWords } from "./words.js";
 
 /** @typedef {import("./types").BoardView} Board */
@@ -119,14 +119,13 @@ function putStone(stone) {
  * @param {string} cell @param {Board} after
  */
 function showReply(cell, after) {
-  const still = !preferences.motion || matchMedia("(prefers-reduced-motion: reduce)").matches;
   timer = setTimeout(
     () => {
       putStone({ cell, board: after });
       update();
       timer = setTimeout(takeBack, LOOK_TIME);
     },
-    still ? 0 : STONE_TIME,
+    isStill() ? 0 : STONE_TIME,
   );
 }
 

@@ -91,7 +91,6 @@ function showError(problem) {
 
 function next() {
   if (state.loading) return;
-  given.puzzle = "";
   if (state.mode === "day") setMode("training");
   else if (state.mode === "missed") openMissed();
   else {

@@ -56,6 +56,9 @@ function load() {
 }
 
 export const preferences = load();
+
+/** Does this visitor want nothing to move? */
+export const isStill = () => !preferences.motion || matchMedia("(prefers-reduced-motion: reduce)").matches;
 /** @type {Set<() => void>} */
 const listeners = new Set();
 

@@ -1,7 +1,7 @@
 // One puzzle on the board: the moves that were found, what comes of each try, and help.
 import { boardIn, playSound } from "../parts.js";
 import { ask } from "../server.js";
-import { announce, preferences } from "../shell.js";
+import { announce, isStill, preferences } from "../shell.js";
 import { errorWords, moveWords, otherSide, sideWords, t } from "../words.js";
 import { themeHint, wrongWords } from "./sayings.js";
 
@@ -15,7 +15,6 @@ import { themeHint, wrongWords } from "./sayings.js";
 /** Long enough to see one's own stone before the reply comes. */
 const STONE_TIME = 700;
 
-const isStill = () => !preferences.motion || matchMedia("(prefers-reduced-motion: reduce)").matches;
 const pause = () => new Promise((resolve) => setTimeout(resolve, isStill() ? 0 : STONE_TIME));
 
 /** A puzzle, or a position of one's own game, that somebody is solving. */
