@@ -4,8 +4,9 @@ import { inRows } from "./cells.js";
 import { boardIn, errorLine, inputValue, showBoard, stepButtons } from "./parts.js";
 import { ask, Latest } from "./server.js";
 import { announce, emptyRoot, onPreferences, prefer, preferences } from "./shell.js";
-import { dateLanguage, opponentWords, stateWords } from "./summaries.js";
+import { opponentWords, stateWords } from "./summaries.js";
 import {
+  dayWords,
   errorWords,
   LEVEL_COUNT,
   levelName,
@@ -138,12 +139,10 @@ const page = (shown) => html`
     ${playForm(shown)}${resultsSection(shown)}${shown.mine.length ? ownGames(shown) : nothing}
   </aside>`;
 
-const dates = new Intl.DateTimeFormat(dateLanguage, { dateStyle: "full", timeZone: "UTC" });
-
 /** @param {Day} shown */
 const heading = (shown) => html`<header class="day-head">
   <h2>${isToday(shown) ? t("Board of the day") : t("Board of a past day")}</h2>
-  <p><time datetime=${shown.date}>${dates.format(new Date(shown.date))}</time></p>
+  <p><time datetime=${shown.date}>${dayWords(shown.date)}</time></p>
   <nav class="row" aria-label=${t("Other days")}>
     ${shown.previous ? html`<a href=${addressOf(shown.previous)} rel="prev">‹ ${t("The day before")}</a>` : nothing}
     ${shown.next ? html`<a href=${addressOf(shown.next)} rel="next">${t("The next day")} ›</a>` : nothing}

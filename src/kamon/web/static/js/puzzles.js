@@ -1,12 +1,12 @@
 // The page of puzzles: training, against the clock, the puzzle of the day, and moves that one has missed.
 import { html, nothing, render } from "../vendor/lit-html.js";
 import { boardIn, button, errorLine, needToMatch, showBoard } from "./parts.js";
-import { calendarOf, dateWords, monthAfter } from "./puzzles/calendar.js";
+import { calendarOf, monthAfter } from "./puzzles/calendar.js";
 import { changeWords, ratingWords, THEMES, taskWords, themeName, turnsWords } from "./puzzles/sayings.js";
 import { Solving } from "./puzzles/solving.js";
 import { ask, Latest } from "./server.js";
 import { announce, copyText, onPreferences, preferences } from "./shell.js";
-import { errorWords, numberWords, t, timeWords, tn } from "./words.js";
+import { dayWords, errorWords, numberWords, t, timeWords, tn } from "./words.js";
 
 /** @typedef {import("./types").PuzzleView} Puzzle */
 /** @typedef {import("./types").MissedView} Missed */
@@ -45,6 +45,8 @@ const months = new Latest();
 let month = given.day.slice(0, 7);
 /** The run against the clock, and when it ends by the clock of this browser. @type {(Run & {ends: number}) | null} */
 let run = null;
+/** The puzzles that went wrong in this run. @type {string[]} */
+let failed = [];
 /** @type {ReturnType<typeof setInterval> | undefined} */
 let ticking;
 let hasBegun = false;
@@ -148,6 +150,7 @@ const turnMonth = (step) => showMonth(monthAfter(month, step));
 function startRun() {
   if (state.loading) return;
   state.loading = true;
+  failed = [];
   questions.show(ask("/api/puzzles/runs", {}), noteRun, showError);
 }
 
@@ -172,6 +175,7 @@ function noteRun(told) {
 /** @param {Run} told @param {boolean} right */
 function goOnRunning(told, right) {
   run = { ...told, ends: Date.now() + told.left };
+  if (!right && solving && "id" in solving.task) failed.push(solving.task.id);
   setTimeout(() => isRunning() && noteRun({ ...told, left: (run?.ends ?? 0) - Date.now() }), right ? 0 : GLANCE);
 }
 
@@ -204,7 +208,7 @@ const addressOf = (puzzle) => `${location.origin}/puzzles/${puzzle.date ? `day/$
 
 /** Tell others about a puzzle without giving it away. @param {Puzzle} puzzle */
 async function share(puzzle) {
-  const what = puzzle.date ? t("Kamon, puzzle of {date}", { date: dateWords(puzzle.date) }) : t("A Kamon puzzle");
+  const what = puzzle.date ? t("Kamon, puzzle of {date}", { date: dayWords(puzzle.date) }) : t("A Kamon puzzle");
   const how = solving?.result === "solved" ? t("Solved!") : "";
   const text = [what, how].filter(Boolean).join(": ");
   const url = addressOf(puzzle);
@@ -267,7 +271,7 @@ function taskPanel(current) {
   const { task: puzzle } = current;
   const isPuzzle = "id" in puzzle;
   return html`<div class="task">
-    ${isPuzzle && puzzle.date ? html`<p class="small">${dateWords(puzzle.date)}</p>` : nothing}
+    ${isPuzzle && puzzle.date ? html`<p class="small">${dayWords(puzzle.date)}</p>` : nothing}
     <h2>${heading(current)}</h2>
     ${isPuzzle && state.mode !== "run" ? about(current, puzzle) : nothing}
     ${!current.done && !current.shown && current.board.need ? needToMatch(current.board.need) : nothing}
@@ -379,8 +383,14 @@ function runPanel() {
     ? tn("Time’s up: {n} puzzle solved.", "Time’s up: {n} puzzles solved.", run.score)
     : t("Solve as many puzzles as you can in three minutes. They get harder, and each mistake costs ten seconds.");
   return html`<h2>${t("Against the clock")}</h2><p>${words}</p>
-    <div class="row">${button(run ? t("Start again") : t("Start"), startRun, "primary")}</div>`;
+    <div class="row">${button(run ? t("Start again") : t("Start"), startRun, "primary")}</div>
+    ${run && failed.length ? failedList() : nothing}`;
 }
+
+const failedList = () => html`<p>${t("Look again at those that went wrong:")}</p>
+  <ul class="list row">${failed.map(
+    (id, at) => html`<li><a href="/puzzles/${id}">${t("Puzzle {n}", { n: at + 1 })}</a></li>`,
+  )}</ul>`;
 
 /** @param {Progress} told */
 function standing(told) {

@@ -2,7 +2,7 @@
 import "./board.js";
 import { stillBoard } from "./cells.js";
 import { preferences } from "./shell.js";
-import { otherSide, seatWords, t, timeWords } from "./words.js";
+import { dateLanguage, otherSide, seatWords, t, timeWords } from "./words.js";
 
 /** @typedef {import("./types").SummaryView} Summary */
 /** @typedef {import("./page").Side} Side */
@@ -64,9 +64,6 @@ export const leftWords = (left) => (left === null ? "" : t("{time} left", { time
 /** @param {number | null} left */
 export const isShort = (left) => left !== null && left < SHORT_TIME;
 
-// The page has one kind of English, but the visitor may write dates as in another country that speaks it.
-const page = document.documentElement.lang;
-export const dateLanguage = navigator.languages.find((each) => each === page || each.startsWith(`${page}-`)) ?? page;
 const relative = new Intl.RelativeTimeFormat(dateLanguage, { numeric: "auto" });
 const dates = new Intl.DateTimeFormat(dateLanguage, { dateStyle: "medium" });
 

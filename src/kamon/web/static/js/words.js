@@ -62,6 +62,14 @@ export const listWords = (items) => lists.format(items);
 /** A large number in a few letters. @param {number} n */
 export const roughNumberWords = (n) => fewLetters.format(n);
 
+// The page has one kind of English, but the visitor may write dates as in another country that speaks it.
+const spoken = globalThis.document ? navigator.languages : [];
+export const dateLanguage = spoken.find((each) => each === language || each.startsWith(`${language}-`)) ?? language;
+const days = new Intl.DateTimeFormat(dateLanguage, { dateStyle: "long", timeZone: "UTC" });
+
+/** A day of the calendar. @param {string} date As in 2026-11-16. */
+export const dayWords = (date) => days.format(new Date(`${date}T00:00Z`));
+
 // --- Tokens and levels ---------------------------------------------------------------------------
 
 /** @param {string} token @param {EditionName} edition */

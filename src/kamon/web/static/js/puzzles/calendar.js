@@ -1,21 +1,16 @@
 // The calendar of the puzzles of the days.
 import { html, nothing } from "../../vendor/lit-html.js";
-import { t } from "../words.js";
+import { dateLanguage, dayWords, t } from "../words.js";
 
 /** @typedef {import("../types").CalendarView} Calendar */
 /** @typedef {import("../types").PuzzleDayView} Day */
 
-const language = document.documentElement.lang;
-const months = new Intl.DateTimeFormat(language, { month: "long", year: "numeric", timeZone: "UTC" });
-const days = new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" });
-const weekdays = new Intl.DateTimeFormat(language, { weekday: "narrow", timeZone: "UTC" });
+const months = new Intl.DateTimeFormat(dateLanguage, { month: "long", year: "numeric", timeZone: "UTC" });
+const weekdays = new Intl.DateTimeFormat(dateLanguage, { weekday: "narrow", timeZone: "UTC" });
 const DAY = 86_400_000;
 /** A Monday. */
 const MONDAY = Date.UTC(2026, 0, 5);
 const GAP = html`<span></span>`;
-
-/** @param {string} date As in 2026-11-16. */
-export const dateWords = (date) => days.format(new Date(`${date}T00:00Z`));
 
 /** The month before or after. @param {string} month As in 2026-11. @param {number} step */
 export function monthAfter(month, step) {
@@ -33,7 +28,7 @@ function resultWords({ result }) {
 /** @param {Day} day @param {string} open */
 function dayLink(day, open) {
   const number = Number(day.date.slice(8));
-  const label = `${dateWords(day.date)}: ${resultWords(day)}`;
+  const label = `${dayWords(day.date)}: ${resultWords(day)}`;
   const signs = { solved: "●", missed: "○" };
   const sign = day.result ? signs[day.result] : "";
   return html`<a href="/puzzles/day/${day.date}" class="day ${day.result ?? ""}" aria-label=${label}
