@@ -11,9 +11,8 @@ NODE := $(BIN)/python tools/node.py
 # The server over real sockets, without a browser: these count for the coverage.
 SERVER_TESTS := e2e/test_api.py e2e/test_socket.py e2e/test_house.py e2e/test_attacks.py \
 	e2e/test_operators.py e2e/test_hosts.py e2e/test_puzzles_api.py
-# What looks at the same pages in many sizes, languages and themes, and kills servers many times.
-THOROUGH_TESTS := e2e/test_screens.py e2e/test_access.py e2e/test_languages.py e2e/test_rules.py \
-	e2e/test_faults.py
+# Some tests wait for clocks and other processes, and leave a core to one worker more.
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome check
 
 # Where `make cluster` finds PostgreSQL; its own by default.
@@ -45,7 +44,7 @@ types: $(READY) node_modules/.ready
 check: $(READY)
 	@$(BIN)/python -c "from kamon.engine.solver import warm_up; warm_up()"
 	@$(BIN)/python -c "from kamon.env.batch import warm_up; warm_up()"
-	$(BIN)/pytest --numprocesses auto --dist worksteal $(COVERAGE) tests --ignore=tests/extras $(SERVER_TESTS)
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal $(COVERAGE) tests --ignore=tests/extras $(SERVER_TESTS)
 
 # The same tests, and how much of the package they cover. Measuring that takes a third longer.
 coverage: COVERAGE := --cov --cov-fail-under=97
@@ -63,12 +62,13 @@ page: $(READY)
 
 # The page in a real browser, and many kills in mid-game.
 e2e: $(READY) chromium
-	$(BIN)/pytest --numprocesses auto --dist worksteal e2e $(addprefix --ignore=,$(SERVER_TESTS) $(THOROUGH_TESTS))
+	$(BIN)/pytest --numprocesses auto --dist worksteal -m "not thorough" e2e $(addprefix --ignore=,$(SERVER_TESTS))
 
-# The rest of the browser tests, which take as long again. Run them before a release, and after a
-# change of the page's layout, its words, or how servers share a database.
+# The rest of the browser tests, which take as long again: the same pages in many sizes, languages and
+# themes, and servers killed many times. Run them before a release, and after a change of the page's
+# layout, its words, or how servers share a database.
 thorough: $(READY) chromium
-	$(BIN)/pytest --numprocesses auto --dist worksteal $(THOROUGH_TESTS)
+	$(BIN)/pytest --numprocesses auto --dist worksteal -m thorough e2e
 
 # The same faults as in the tests, for longer: kills, a database that is away for a minute, servers
 # that are stopped for ten seconds, a thousand games over a bad network. Takes an hour or more.

@@ -58,6 +58,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # --- The server -----------------------------------------------------------------------------
 
 
+# For `make thorough` alone: the same check again in another size, language or theme.
+THOROUGH: Final = pytest.mark.thorough
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server of nearly all tests."""

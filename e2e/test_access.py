@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 
 from e2e.conftest import CHAIN, CHAIN_SEED, PHONE, Guest, Guests, Regular
 
+pytestmark = pytest.mark.thorough
+
 Audit = Callable[[Page], list[str]]
 
 # --- By keyboard ----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from e2e.conftest import PHONE, Guests
+from e2e.conftest import PHONE, THOROUGH, Guests
 from kamon.notation import format_cell
 from kamon.web.days.boards import solved_boards
 from web_server import Client, Server, serving
@@ -63,7 +63,14 @@ def test_the_home_page_leads_to_the_board_of_the_day_and_it_can_be_played(guests
     expect(page.get_by_role("link", name=re.compile(r"level 2 .* · lost"))).to_be_visible()
 
 
-@pytest.mark.parametrize("options", [{}, {"size": PHONE}, {"forced_colors": "active"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        pytest.param({"size": PHONE}, marks=THOROUGH),
+        pytest.param({"forced_colors": "active"}, marks=THOROUGH),
+    ],
+)
 def test_a_day_later_the_proof_is_told_and_the_line_can_be_stepped_through(
     guests: Guests, audit: Callable[[Page], list[str]], options: dict[str, object]
 ) -> None:

@@ -24,6 +24,8 @@ from websockets.exceptions import ConnectionClosed
 from postgres import Postgres, running_postgres
 from web_server import PATIENCE, Client, Server, behind_proxy, command_id, until
 
+pytestmark = pytest.mark.thorough
+
 KILLS: Final = int(os.environ.get("KAMON_FAULTS", "20"))
 # A soak takes faults as long as they are in life.
 LONG: Final = "KAMON_FAULTS" in os.environ

@@ -10,6 +10,8 @@ from kamon.engine.strengths import STRONGEST
 from kamon.i18n import LANGUAGES, catalogue, translate
 from kamon.notation import format_token
 
+pytestmark = pytest.mark.thorough
+
 # What reaches over the edge of the window, but for what is only there for screen readers. A phone
 # makes the window wider where a page is, so its own word for the width is not asked for.
 OVERFLOWING = """(width) => {

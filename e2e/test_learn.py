@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from e2e.conftest import LAPTOP, PHONE, Guest, Guests, Troubles
+from e2e.conftest import LAPTOP, PHONE, THOROUGH, Guest, Guests, Troubles
 from kamon import rules
 from kamon.geometry import CELLS
 from kamon.notation import format_cell
@@ -101,37 +101,53 @@ def test_a_step_that_there_is_no_more_leads_to_the_first(guest: Guest, troubles:
 
 
 @pytest.mark.parametrize(
-    ("number", "cell", "why"),
+    ("number", "tries"),
     [
-        (1, "a2", "There is a stone here already."),
-        (1, "e6", "Nobody may play on the neutral space."),
-        (1, "a3", "This token does not match. You need any butterfly, or anything pink."),
-        (2, "a1", "The first stone may not go on a corner."),
-        (2, "d4", "The first stone goes on an edge space of the board."),
-        (3, "f4", "Nobody may play on the neutral space."),
-        (3, "e3", "That does not join your two stones."),
-        (4, "a2", "That does not connect two opposite edges yet."),
-        (7, "d5", "This ring has only your own stones inside, so it does not count."),
-        (8, "a1", "White can still play on: d1 e2 a3 b5 c6 d6 d7 e7."),
+        (
+            1,
+            {
+                "a2": "There is a stone here already.",
+                "e6": "Nobody may play on the neutral space.",
+                "a3": "This token does not match. You need any butterfly, or anything pink.",
+            },
+        ),
+        (
+            2,
+            {
+                "a1": "The first stone may not go on a corner.",
+                "d4": "The first stone goes on an edge space of the board.",
+            },
+        ),
+        (
+            3,
+            {
+                "f4": "Nobody may play on the neutral space.",
+                "e3": "That does not join your two stones.",
+            },
+        ),
+        (4, {"a2": "That does not connect two opposite edges yet."}),
+        (7, {"d5": "This ring has only your own stones inside, so it does not count."}),
+        (8, {"a1": "White can still play on: d1 e2 a3 b5 c6 d6 d7 e7."}),
     ],
 )
 def test_a_wrong_try_is_explained_and_taken_back(
-    guest: Guest, number: int, cell: str, why: str
+    guest: Guest, number: int, tries: dict[str, str]
 ) -> None:
     go_to(guest, number)
     stones = guest.page.locator(".table .stone")
     before = stones.count()
-    guest.cell(cell).click()
-    expect(answer(guest)).to_have_text(why)
-    expect(guest.live).to_have_text(why)
-    expect(guest.button("Next")).to_be_hidden()
-    expect(stones).to_have_count(before)
+    for cell, why in tries.items():
+        guest.cell(cell).click()
+        expect(answer(guest)).to_have_text(why)
+        expect(guest.live).to_have_text(why)
+        expect(guest.button("Next")).to_be_hidden()
+        expect(stones).to_have_count(before)
     # The step can still be done.
     solve(guest, number)
 
 
 @pytest.mark.parametrize("options", [{}, STILL], ids=["moving", "still"])
-@pytest.mark.parametrize("number", [9, 10])
+@pytest.mark.parametrize("number", [9, pytest.param(10, marks=THOROUGH)])
 def test_the_reply_that_wins_is_shown_and_taken_back(
     guests: Guests, number: int, options: dict[str, str]
 ) -> None:
@@ -217,6 +233,7 @@ def test_both_editions_have_their_own_words(guest: Guest) -> None:
     expect(answer(guest)).to_contain_text("any butterfly, or anything pink")
 
 
+@THOROUGH
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
 def test_axe_finds_nothing(
@@ -233,7 +250,7 @@ def test_axe_finds_nothing(
     assert audit(guest.page) == []
 
 
-@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+@pytest.mark.parametrize("locale", [pytest.param("en-GB", marks=THOROUGH), "de-DE"])
 def test_a_phone_shows_text_board_and_answer_without_scrolling(guests: Guests, locale: str) -> None:
     guest = guests.come(PHONE, locale=locale, **STILL)
     for number, lesson in enumerate(LESSONS, 1):

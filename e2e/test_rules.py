@@ -13,6 +13,8 @@ from kamon.editions import EDITIONS
 from kamon.i18n import LANGUAGES
 from kamon.web.learn.rulebook import PICTURES
 
+pytestmark = pytest.mark.thorough
+
 Audit = Callable[[Page], list[str]]
 
 LOOKS = list(itertools.product(EDITIONS, ("light", "dark")))

@@ -13,6 +13,8 @@ from e2e.conftest import CHAIN, CHAIN_SEED, LAPTOP, PHONE, Guest, Guests, Regula
 from kamon import Layout, format_layout
 from kamon.i18n import translate
 
+pytestmark = pytest.mark.thorough
+
 SIZES: Final = {
     "phone": PHONE,
     "phone on its side": (740, 360),

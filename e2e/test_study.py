@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from e2e.conftest import CHAIN, CHAIN_SEED, PHONE, Guest, Guests, Troubles
+from e2e.conftest import CHAIN, CHAIN_SEED, PHONE, THOROUGH, Guest, Guests, Troubles
 from kamon import (
     Layout,
     format_cell,
@@ -270,16 +270,14 @@ def test_every_claim_of_a_review_is_true_by_the_solver(guest: Guest) -> None:
     assert claims > 2
 
 
-@pytest.mark.parametrize(
-    ("what", "signature"),
-    [("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("GIF", b"GIF89a"), ("WebP", b"RIFF")],
-)
-def test_pictures_and_films_are_taken_away(guest: Guest, what: str, signature: bytes) -> None:
+def test_pictures_and_films_are_taken_away(guest: Guest) -> None:
     open_line(guest, f"{BOARD} {' '.join(CHAIN[:4])}")
     turn_to(guest, "More")
-    with guest.page.expect_download(timeout=LONG) as saved:
-        guest.press(what)
-    assert Path(saved.value.path()).read_bytes().startswith(signature)
+    signatures = {"SVG": b"<svg", "PNG": b"\x89PNG", "GIF": b"GIF89a", "WebP": b"RIFF"}
+    for what, signature in signatures.items():
+        with guest.page.expect_download(timeout=LONG) as saved:
+            guest.press(what)
+        assert Path(saved.value.path()).read_bytes().startswith(signature)
 
 
 def test_a_link_has_a_picture_where_it_is_shared(guest: Guest) -> None:
@@ -354,6 +352,7 @@ def test_a_study_is_made_by_keyboard(guest: Guest) -> None:
     expect(guest.page.locator(".tree")).to_contain_text(CHAIN[0])
 
 
+@THOROUGH
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_and_a_phone_shows_the_board(
     guests: Guests, audit: Audit, theme: str
