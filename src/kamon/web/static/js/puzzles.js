@@ -308,7 +308,7 @@ function about({ found, result }, { turns, rating, tries, result: before }) {
   const tried = count ? tn("tried {n} time", "tried {n} times", count) : t("nobody has tried it yet");
   return html`<p class="progress small"><span>${turnsWords(turns)}</span>
     <span class="dots" aria-hidden="true">${dots}</span>
-    <span>${t("Rating {n}", { n: numberWords(rating) })}, ${tried}</span></p>`;
+    <span>${t("Rating {n}", { n: rating })}, ${tried}</span></p>`;
 }
 
 /** @param {Solving} current */
