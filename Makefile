@@ -11,8 +11,6 @@ NODE := $(BIN)/python tools/node.py
 # The server over real sockets, without a browser: these count for the coverage.
 SERVER_TESTS := e2e/test_api.py e2e/test_socket.py e2e/test_house.py e2e/test_attacks.py \
 	e2e/test_operators.py e2e/test_hosts.py e2e/test_puzzles_api.py
-# Some tests wait for clocks and other processes, and leave a core to one worker more.
-WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome check
 
 # Where `make cluster` finds PostgreSQL; its own by default.
@@ -44,7 +42,7 @@ types: $(READY) node_modules/.ready
 check: $(READY)
 	@$(BIN)/python -c "from kamon.engine.solver import warm_up; warm_up()"
 	@$(BIN)/python -c "from kamon.env.batch import warm_up; warm_up()"
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal $(COVERAGE) tests --ignore=tests/extras $(SERVER_TESTS)
+	$(BIN)/pytest --numprocesses auto --dist worksteal $(COVERAGE) tests --ignore=tests/extras $(SERVER_TESTS)
 
 # The same tests, and how much of the package they cover. Measuring that takes a third longer.
 coverage: COVERAGE := --cov --cov-fail-under=97
