@@ -63,7 +63,7 @@ export const listWords = (items) => lists.format(items);
 export const roughNumberWords = (n) => fewLetters.format(n);
 
 // The page has one kind of English, but the visitor may write dates as in another country that speaks it.
-const spoken = globalThis.document ? navigator.languages : [];
+const spoken = globalThis.navigator?.languages ?? [];
 export const dateLanguage = spoken.find((each) => each === language || each.startsWith(`${language}-`)) ?? language;
 const days = new Intl.DateTimeFormat(dateLanguage, { dateStyle: "long", timeZone: "UTC" });
 
