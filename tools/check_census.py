@@ -396,7 +396,7 @@ def check_positions(paths: Sequence[Path], sample: int, least_ply: int, seed: in
 def check_puzzles(path: Path, sample: int, least_ply: int, seed: int) -> int:
     """Check a random sample of the puzzles that begin at a ply or later."""
     with path.open(encoding="utf-8") as lines:
-        next(lines)
+        next(lines, None)
         rows = [row for row in csv.DictReader(lines) if row["line"].count(" ") >= least_ply]
     chosen = Random(seed).sample(rows, min(sample, len(rows)))  # noqa: S311 - no secret
     faults = count_faults(chosen, check_puzzle, "{id}")
@@ -420,13 +420,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         samples.add_argument("--from-ply", type=int, default=18, help="earlier ones take long")
         samples.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
-    if options.kind == "boards":
-        faults = check_boards(options.file, mark=options.mark)
-    elif options.kind == "puzzles":
-        faults = check_puzzles(options.file, options.sample, options.from_ply, options.seed)
-    else:
-        faults = check_positions(options.files, options.sample, options.from_ply, options.seed)
+    try:
+        faults = check(options)
+    except (OSError, pa.ArrowInvalid) as error:
+        sys.exit(f"cannot read the table: {error}")
+    except KeyError as error:
+        sys.exit(f"this is no table of {options.kind}: it has no column {error}")
     sys.exit(1 if faults else 0)
+
+
+def check(options: argparse.Namespace) -> int:
+    """Check what the options say, and return how much is wrong."""
+    if options.kind == "boards":
+        return check_boards(options.file, mark=options.mark)
+    if options.kind == "puzzles":
+        return check_puzzles(options.file, options.sample, options.from_ply, options.seed)
+    return check_positions(options.files, options.sample, options.from_ply, options.seed)
 
 
 if __name__ == "__main__":

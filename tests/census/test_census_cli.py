@@ -30,14 +30,20 @@ def test_boards_are_solved_once(tmp_path: Path) -> None:
     first = kamon("boards", folder, "--seeds", "3,5", *SHORT)
     assert first.exit_code == 0
     assert "2 boards to solve, 0 done before" in first.output
-    assert "seed 3: not solved; 0 of 12 first moves do not win" in first.output
+    assert "seed 3: not solved; 0 of 12 first moves settled" in first.output
     again = kamon("boards", folder, "--seeds", "3-5", *SHORT)
     assert "1 boards to solve, 2 done before" in again.output
     done = kamon("boards", folder, "--seeds", "3-5", *SHORT)
-    assert done.output == "0 boards to solve, 3 done before\n"
+    assert done.output == (
+        "0 boards to solve, 3 done before, 3 of them ended by a limit (--again tries those again)\n"
+    )
     assert [row["seed"] for row in Parts(folder, BOARDS).rows()] == [3, 4, 5]
     published = kamon("publish", folder, tmp_path / "boards.parquet")
     assert "boards.parquet: 3 boards" in published.output
+    twice = kamon("publish", folder, tmp_path / "boards.parquet")
+    assert twice.exit_code == 2
+    assert "there already" in twice.output
+    assert kamon("publish", folder, tmp_path / "boards.parquet", "--force").exit_code == 0
     assert (tmp_path / "SHA256SUMS").exists()
 
 
@@ -84,6 +90,16 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     result = kamon("boards", tmp_path / "file" / "census", "--seeds", "1")
     assert result.exit_code == 2
     assert "cannot use" in result.output
+
+
+def test_a_truncated_batch_does_not_count_as_done(tmp_path: Path) -> None:
+    parts = Parts(tmp_path, POSITIONS)
+    parts.create()
+    parts.write(1, [])
+    parts.path(1).write_bytes(parts.path(1).read_bytes()[:-50])
+    result = kamon("positions", tmp_path, "--count", "5000")
+    assert isinstance(result.exception, FormatError)
+    assert "Delete it" in str(result.exception)
 
 
 def test_a_truncated_part_is_named(tmp_path: Path) -> None:

@@ -150,9 +150,9 @@ BOARD_ROWS = [
 
 def test_the_facts_count_what_the_rows_say() -> None:
     text = facts(BOARD_ROWS)
-    assert "Of the boards of seeds 1 to 4, 3 are solved. The proofs of the other 1 take" in text
-    assert "| Black wins | 2 | 67% |" in text
-    assert "| a draw | 1 | 33% |" in text
+    assert "4 boards were tried, and 3 are solved. The search of the other 1 was ended by" in text
+    assert "| Black wins | 2 | 50% to 75% | 15% to 95% |" in text
+    assert "| a draw | 1 | 25% to 50% |" in text
     assert "Of 2 boards it is known of every first move whether it wins. Black wins 1" in text
     assert "1 of 3 first moves win (33%)" in text
     assert "that looks best to random games wins on 1 of 1 boards" in text
@@ -161,7 +161,8 @@ def test_the_facts_count_what_the_rows_say() -> None:
 
 
 def test_there_are_facts_and_plots_of_nothing() -> None:
-    assert "seeds 1 to 0, 0 are solved." in facts([])
+    assert "0 boards were tried, and 0 are solved." in facts([])
+    assert "There is no board yet of which every first move is proven." in facts([])
     assert all(ET.fromstring(picture) is not None for picture in plots([]).values())  # noqa: S314 - our own
 
 

@@ -34,6 +34,8 @@ def test_a_truncated_file_is_named(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(FormatError, match=r"000000000003.parquet is damaged.*Delete it"):
         list(parts.rows())
+    with pytest.raises(FormatError, match=r"000000000003.parquet is damaged.*Delete it"):
+        parts.numbers()
 
 
 @pytest.mark.parametrize(

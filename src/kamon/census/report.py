@@ -118,26 +118,32 @@ def _values(rows: Sequence[Row], solved: Sequence[Row]) -> str:
         "",
         _how_many(rows, solved),
         "",
-        "| with best play | boards | share | 95 % interval |",
+        f"| with best play | boards | share of these {len(rows)} | share of all boards |",
         "|---|---:|---:|---:|",
     ]
+    left = len(rows) - len(solved)
     for value, words in (("win", "Black wins"), ("draw", "a draw"), ("loss", "White wins")):
-        low, high = interval(counts[value], len(solved))
-        share = counts[value] / max(1, len(solved))
-        lines.append(f"| {words} | {counts[value]} | {share:.0%} | {low:.0%} to {high:.0%} |")
+        least, most = counts[value], counts[value] + left
+        here = f"{least / max(1, len(rows)):.0%}"
+        if left:
+            here = f"{here} to {most / max(1, len(rows)):.0%}"
+        low, high = interval(least, len(rows))[0], interval(most, len(rows))[1]
+        lines.append(f"| {words} | {least} | {here} | {low:.0%} to {high:.0%} |")
     return "\n".join(lines)
 
 
 def _how_many(rows: Sequence[Row], solved: Sequence[Row]) -> str:
-    """Say how many boards are solved of those that were begun: those that take long are missing."""
-    last = max((row["seed"] for row in rows), default=0)
-    text = f"Of the boards of seeds 1 to {last}, {len(solved)} are solved."
-    left = last - len(solved)
-    if left <= 0:
-        return text
+    """Say how many boards are solved of those that were tried, and what that leaves open."""
+    left = len(rows) - len(solved)
+    text = f"{len(rows)} boards were tried, and {len(solved)} are solved."
+    if left:
+        text += (
+            f" The search of the other {left} was ended by a limit on nodes or time, so it is not "
+            "known who wins them: each share lies between two bounds."
+        )
     return (
-        f"{text} The proofs of the other {left} take longer and are not finished. Drawn boards "
-        "take longest, so the share of draws is probably higher than this table says."
+        f"{text} The last column holds for all boards, with a confidence of 95 % at each bound, "
+        "because nobody has chosen the seeds."
     )
 
 
@@ -152,6 +158,8 @@ def _first_moves(complete: Sequence[Row]) -> str:
         (
             f"Of {len(complete)} boards it is known of every first move whether it wins. "
             f"Black wins {len(won)} of them."
+            if complete
+            else "There is no board yet of which every first move is proven."
         ),
     ]
     if won:

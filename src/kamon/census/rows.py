@@ -8,6 +8,7 @@ import io
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -120,11 +121,22 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 def read_table(path: Path, table_format: TableFormat) -> pa.Table:
     """Read a file of this kind, or say in a ``FormatError`` what is wrong with it."""
+    check_file(path, table_format)
     try:
-        table = pq.read_table(path)
+        return pq.read_table(path)
+    except (pa.ArrowInvalid, OSError):
+        raise _damage(path) from None
+
+
+def check_file(path: Path, table_format: TableFormat) -> None:
+    """Say in a ``FormatError`` what is wrong with a file, without reading its rows.
+
+    What it holds is told at its end, so a file that was cut off is recognised.
+    """
+    try:
+        marks = pq.read_schema(path).metadata or {}
     except pa.ArrowInvalid:
-        raise FormatError(f"{path} is damaged: it is no whole Parquet file") from None
-    marks = table.schema.metadata or {}
+        raise _damage(path) from None
     if marks.get(_NAME, b"").decode() != table_format.name:
         raise FormatError(f"{path} is no table of {table_format.name}")
     version = marks.get(_VERSION, b"").decode()
@@ -133,7 +145,10 @@ def read_table(path: Path, table_format: TableFormat) -> pa.Table:
             f"{path} has version {version} of the table of {table_format.name}, "
             f"and this program reads version {table_format.version}"
         )
-    return table
+
+
+def _damage(path: Path) -> FormatError:
+    return FormatError(f"{path} is damaged: it is no whole Parquet file")
 
 
 def read_rows(path: Path, table_format: TableFormat) -> list[Row]:
@@ -170,7 +185,10 @@ class Parts:
         return self.folder / f"{self.table_format.name}-{number:012d}.parquet"
 
     def numbers(self) -> set[int]:
-        """List the pieces of work that have a file."""
+        """List the pieces of work that have a file. A damaged one is named, with what to do."""
+        for path in self.paths():
+            with _saying_what_to_do():
+                check_file(path, self.table_format)
         return {_number(path) for path in self.paths()}
 
     def paths(self) -> list[Path]:
@@ -185,15 +203,22 @@ class Parts:
     def tables(self) -> Iterator[pa.Table]:
         """Read all files; a damaged one is named, with what to do."""
         for path in self.paths():
-            try:
-                yield read_table(path, self.table_format)
-            except FormatError as error:
-                raise FormatError(f"{error}. Delete it, and that work is done again.") from None
+            with _saying_what_to_do():
+                table = read_table(path, self.table_format)
+            yield table
 
     def rows(self) -> Iterator[Row]:
         """Read the rows of all files."""
         for table in self.tables():
             yield from table.to_pylist()
+
+
+@contextmanager
+def _saying_what_to_do() -> Iterator[None]:
+    try:
+        yield
+    except FormatError as error:
+        raise FormatError(f"{error}. Delete it, and that work is done again.") from None
 
 
 def _number(path: Path) -> int:

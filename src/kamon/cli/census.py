@@ -1,10 +1,12 @@
 """``kamon census``: boards and positions solved in bulk."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from kamon.cli.files import ForceOption
 from kamon.cli.runs import (
     ClusterOption,
     FolderArgument,
@@ -19,6 +21,7 @@ from kamon.layout import SEED_LIMIT
 if TYPE_CHECKING:
     # At run time these load slowly, and come with an extra.
     from kamon.census.rows import Row
+    from kamon.census.run import BoardPlan
 
 EXAMPLES: Final = """Examples:
 
@@ -83,9 +86,9 @@ def boards(  # noqa: PLR0913 - each is an option that people type
         raise typer.BadParameter(str(error)) from None
     parts = Parts(folder, BOARDS)
     with opened(parts):
-        jobs = board_jobs(plan, parts.rows(), lambda line: typer.echo(line, err=True))
-        done = len(plan.seeds) - len(jobs)
-        typer.echo(f"{len(jobs)} boards to solve, {done} done before", err=True)
+        known = list(parts.rows())
+        jobs = board_jobs(plan, known, lambda line: typer.echo(line, err=True))
+        typer.echo(_how_many(plan, len(jobs), known), err=True)
         run(jobs, parts, cluster, workers, _describe_board)
 
 
@@ -114,7 +117,7 @@ def positions(
         typer.echo(
             f"{len(jobs)} batches of {BATCH:,} to make, {batches - len(jobs)} done before", err=True
         )
-        run(jobs, parts, cluster, workers, lambda row: f"a batch from {row['layout']} on")
+        run(jobs, parts, cluster, workers, lambda rows: f"{len(rows):,} positions more")
 
 
 @app.command(epilog=PUBLISH_EXAMPLES)
@@ -126,6 +129,7 @@ def publish(
         int | None,
         typer.Option(min=1, help="So many positions, of each ply as many; all if not given."),
     ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Join the results of a run in one file.
 
@@ -138,6 +142,8 @@ def publish(
     kind = publishing.kind_of(folder, BOARDS, POSITIONS)
     if kind is BOARDS and sample is not None:
         raise typer.BadParameter("--sample is for positions; boards are published all")
+    if file.exists() and not force:
+        raise typer.BadParameter(f"{file} is there already; --force overwrites it")
     parts = Parts(folder, kind)
     try:
         if kind is BOARDS:
@@ -168,11 +174,23 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     return tuple(seeds)
 
 
-def _describe_board(row: "Row") -> str:
+def _how_many(plan: "BoardPlan", left: int, known: Iterable["Row"]) -> str:
+    """Say how many boards are left, and how the others have ended."""
+    text = f"{left} boards to solve, {len(plan.seeds) - left} done before"
+    wanted = frozenset(plan.seeds)
+    ended = sum(row["seed"] in wanted and row["value"] is None for row in known)
+    if ended and not plan.again:
+        text += f", {ended} of them ended by a limit (--again tries those again)"
+    return text
+
+
+def _describe_board(rows: "list[Row]") -> str:
+    (row,) = rows
+    settled = len(row["winning"]) + len(row["not_winning"])
     value = {"win": "Black wins", "draw": "a draw", "loss": "White wins"}.get(row["value"])
     by = f" by {' '.join(row['winning'])}" if row["winning"] else ""
     return (
-        f"seed {row['seed']}: {value or 'not solved'}{by}; {len(row['not_winning'])} of "
-        f"{len(row['first_moves'])} first moves do not win; {row['nodes'] / 1e6:.0f} M nodes, "
+        f"seed {row['seed']}: {value or 'not solved'}{by}; {settled} of "
+        f"{len(row['first_moves'])} first moves settled; {row['nodes'] / 1e6:.0f} M nodes, "
         f"{row['cpu_seconds']:.0f} s"
     )

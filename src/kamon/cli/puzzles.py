@@ -87,7 +87,7 @@ def make(
             f"{batches - len(jobs)} done before",
             err=True,
         )
-        run(jobs, parts, cluster, workers, lambda row: f"a batch from puzzle {row['id']} on")
+        run(jobs, parts, cluster, workers, lambda rows: f"{len(rows)} puzzles more")
 
 
 @app.command(epilog=JOIN_EXAMPLES)

@@ -61,7 +61,7 @@ def run(
     parts: "Parts",
     cluster: str | None,
     workers: int | None,
-    describe: Callable[["Row"], str],
+    describe: Callable[["list[Row]"], str],
 ) -> None:
     """Do what is left of a run; ``describe`` says in a line what a job has found."""
     from kamon.census.run import Progress, run_jobs  # noqa: PLC0415 - loads slowly
@@ -92,13 +92,13 @@ def run(
 
 @contextlib.contextmanager
 def _shown(
-    workers: Callable[[], int], describe: Callable[["Row"], str]
+    workers: Callable[[], int], describe: Callable[["list[Row]"], str]
 ) -> Iterator[Callable[["Progress", "list[Row] | None"], None]]:
     """Tell what is finished, one line each; on a terminal also how far everything is."""
 
     def finished(rows: "list[Row] | None", say: Callable[[str], Any]) -> None:
-        for line in [describe(rows[0])] if rows else []:
-            say(line)
+        if rows is not None:
+            say(describe(rows))
 
     if not is_terminal():
         yield lambda _, rows: finished(rows, lambda line: typer.echo(line, err=True))
