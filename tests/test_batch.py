@@ -100,10 +100,19 @@ def test_layouts_are_joined_and_given_back() -> None:
     assert [Layouts.of(several)[at] for at in range(3)] == several
 
 
-@pytest.mark.parametrize("seeds", [[-1], [1.5], ["1"], [True]])
-def test_a_seed_is_a_whole_number(seeds: list[object]) -> None:
-    with pytest.raises(KamonError, match="a seed is a whole number from 0 to"):
+@pytest.mark.parametrize(
+    ("seeds", "said"),
+    [([7, -1], "'-1'"), ([1.5], "'1.5'"), (["1"], "'1'"), ([True], "not of the type bool")],
+)
+def test_a_seed_is_a_whole_number(seeds: list[object], said: str) -> None:
+    with pytest.raises(KamonError, match=said):
         Layouts.shuffled(np.array(seeds))
+
+
+@pytest.mark.parametrize("seed", [-1, 1 << 64, 1.5, "x"])
+def test_the_seed_of_random_games_is_a_whole_number(seed: int) -> None:
+    with pytest.raises(KamonError, match=str(seed)):
+        Batch.shuffled([1]).playouts(1, seed=seed)
 
 
 def test_tokens_that_are_no_layout_are_refused() -> None:

@@ -445,3 +445,8 @@ def test_winning_cells_are_where_a_stone_would_win_whether_or_not_it_is_allowed(
     there = position("d3 e4 e5 d5 c4", last="d3")
     assert names(winning_cells(there, Side.BLACK)) == "c3"
     assert winning_cells(there, Side.WHITE) == []
+
+
+def test_the_name_of_a_cell_is_told_apart_from_its_number() -> None:
+    with pytest.raises(TypeError, match=r"a cell is a number, not 'e7': use parse_cell\('e7'\)"):
+        play(Position(Layout.shuffled(7)), "e7")  # type: ignore[arg-type]

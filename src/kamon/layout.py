@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import index
 from random import Random
-from typing import Final
+from typing import Final, SupportsIndex
 
 from kamon.errors import Defect, KamonError, LayoutError, quote
 from kamon.geometry import ALL, CELL_COUNT, OPENING, mask_of
@@ -54,15 +55,21 @@ class Layout:
         Fisher and Yates, from the last place down, on ``Random.random()`` alone: that sequence
         is the one that Python promises to keep for a seed, in every release.
         """
-        if not 0 <= seed < SEED_LIMIT:
-            values = {"text": quote(str(seed)), "limit": str(SEED_LIMIT - 1)}
-            raise KamonError(Defect("bad-seed", values))
-        rng = Random(seed)  # noqa: S311 - a layout is public, and must be repeatable
+        rng = Random(read_seed(seed))  # noqa: S311 - a layout is public, and must be repeatable
         tokens = list(_FULL_SET)
         for last in range(CELL_COUNT - 1, 0, -1):
             chosen = int(rng.random() * (last + 1))
             tokens[last], tokens[chosen] = tokens[chosen], tokens[last]
         return cls(tuple(tokens))
+
+
+def read_seed(seed: object) -> int:
+    """Return a seed as a plain number, if it is one from 0 to 2^64 - 1."""
+    number = index(seed) if isinstance(seed, SupportsIndex) else -1
+    if not 0 <= number < SEED_LIMIT:
+        values = {"text": quote(str(seed)), "limit": str(SEED_LIMIT - 1)}
+        raise KamonError(Defect("bad-seed", values))
+    return number
 
 
 def find_defects(tokens: Sequence[Token | None]) -> list[Defect]:

@@ -207,6 +207,8 @@ def _playable_mask(position: Position) -> int:
 
 
 def _why_illegal(position: Position, cell: int) -> Defect:
+    if isinstance(cell, str):
+        raise TypeError(f"a cell is a number, not {cell!r}: use parse_cell({cell!r})")
     if cell not in CELLS:
         return Defect("no-such-cell", {"number": cell, "limit": CELLS[-1]})
     name = CELL_NAMES[cell]

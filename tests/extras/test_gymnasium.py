@@ -10,7 +10,7 @@ pytest.importorskip("pettingzoo")
 
 from gymnasium.utils.env_checker import check_env
 
-from kamon import Layout, Position, Side, legal_cells, outcome
+from kamon import Layout, LayoutError, Position, Side, legal_cells, outcome
 from kamon.env.against_level import ID, AgainstLevel
 from kamon.env.kamon_v0 import reward
 
@@ -85,6 +85,7 @@ def test_a_game_that_is_over_needs_a_reset() -> None:
     ("options", "said"),
     [
         ({"level": 0}, "a level is 1 to 12, not 0"),
+        ({"level": 2.5}, "a level is 1 to 12, not 2.5"),
         ({"side": "red"}, "'red' is no side"),
         ({"render_mode": "svg"}, "'svg' is no render mode"),
     ],
@@ -92,3 +93,14 @@ def test_a_game_that_is_over_needs_a_reset() -> None:
 def test_what_there_is_not_is_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         AgainstLevel(**options)
+
+
+def test_what_cannot_be_a_layout_or_an_action_is_named() -> None:
+    with pytest.raises(LayoutError):
+        AgainstLevel(layout="zz")
+    environment = AgainstLevel()
+    with pytest.raises(TypeError, match="a layout is a Layout or its text, not 3"):
+        environment.reset(options={"layout": 3})
+    environment.reset(seed=1)
+    with pytest.raises(TypeError, match="an action is a cell from 0 to 36"):
+        environment.step(1.5)  # type: ignore[arg-type]

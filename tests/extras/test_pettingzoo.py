@@ -14,7 +14,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from pettingzoo.test import api_test, seed_test
 
-from kamon import IllegalMoveError, Layout, legal_cells, outcome
+from kamon import IllegalMoveError, Layout, LayoutError, format_layout, legal_cells, outcome
 from kamon.env import kamon_v0, planes
 
 # PettingZoo's test says this of every environment with an action mask, its own included.
@@ -97,6 +97,15 @@ def test_it_is_drawn_as_text_and_as_pixels() -> None:
             assert (drawn != empty).any()
     with pytest.raises(ValueError, match="'svg' is no render mode"):
         kamon_v0.env(render_mode="svg")
+
+
+def test_a_layout_may_be_written_down() -> None:
+    layout = Layout.shuffled(3)
+    environment = kamon_v0.env(layout=format_layout(layout))
+    environment.reset()
+    assert environment.unwrapped.position.layout == layout
+    with pytest.raises(LayoutError):
+        kamon_v0.env(layout="zz")
 
 
 def test_a_person_sees_the_board_after_each_move(capsys: pytest.CaptureFixture[str]) -> None:

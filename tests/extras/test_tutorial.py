@@ -54,8 +54,10 @@ def test_a_network_learns_what_is_exact(samples: training.Samples) -> None:
 def test_files_that_are_something_else_are_refused(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong"
     wrong.write_text("no file of ours")
-    with pytest.raises(FormatError, match="cannot be read"):
+    with pytest.raises(FormatError, match="is no whole file of samples"):
         training.read_samples(wrong)
+    with pytest.raises(FormatError, match="cannot be read: No such file"):
+        training.read_samples(tmp_path / "missing")
     with pytest.raises(FormatError, match="cannot be read"):
         training.Network.load(wrong)
     np.savez(tmp_path / "old.npz", format=np.array(training.FORMAT), version=np.array(0))
@@ -100,3 +102,22 @@ def test_the_commands_of_the_tutorial_work(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
     assert "2 games" in done.stdout or "of 2" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["make", "x.npz", "--plies", "33", "34"], "two numbers, 0 to 30, the lower one first"),
+        (["make", "x.npz", "--plies", "28", "16"], "the lower one first"),
+        (["make", "x.npz", "--count", "0"], "expected 1 or more"),
+        (["make", "x.npz", "--seed", "-1"], "expected 0 or more"),
+        (["make", "nowhere/x.npz"], "there is no folder nowhere"),
+        (["fit", "x.npz", "nowhere/net.pt"], "there is no folder nowhere"),
+    ],
+)
+def test_what_would_fail_late_is_refused_at_once(
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        training.main(options)
+    assert said in capsys.readouterr().err

@@ -20,6 +20,8 @@ from kamon.env.kamon_v0 import (
     Observation,
     observation_space,
     random_layout,
+    read_action,
+    read_layout,
     render,
     reward,
     seen_by,
@@ -58,16 +60,16 @@ class AgainstLevel(gymnasium.Env):  # type: ignore[misc]
         self,
         level: int = 1,
         side: str | None = "black",
-        layout: Layout | None = None,
+        layout: Layout | str | None = None,
         render_mode: str | None = None,
     ) -> None:
-        if not 1 <= level <= STRONGEST:
+        if level not in range(1, STRONGEST + 1):
             raise ValueError(f"a level is 1 to {STRONGEST}, not {level}")
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"{render_mode!r} is no render mode: expected human, ansi, rgb_array")
-        self.level = level
+        self.level = int(level)
         self.side = _check_side(side)
-        self.layout = layout
+        self.layout = read_layout(layout)
         self.render_mode = render_mode
         self.observation_space = observation_space()
         self.action_space = gymnasium.spaces.Discrete(CELL_COUNT)
@@ -79,7 +81,7 @@ class AgainstLevel(gymnasium.Env):  # type: ignore[misc]
         """Begin an episode; where the level has the first move, it has made it."""
         super().reset(seed=seed)
         asked = options or {}
-        layout = asked.get("layout", self.layout) or random_layout(self.np_random)
+        layout = read_layout(asked.get("layout")) or self.layout or random_layout(self.np_random)
         drawn = _SIDES[self.np_random.integers(len(_SIDES))]
         self.me = Side(_check_side(asked.get("side", self.side)) or drawn)
         self.position = Position(layout)
@@ -93,7 +95,7 @@ class AgainstLevel(gymnasium.Env):  # type: ignore[misc]
         if self._is_over:
             raise gymnasium.error.ResetNeeded("there is no game that goes on: call reset()")
         try:
-            self.position = rules.play(self.position, int(action))
+            self.position = rules.play(self.position, read_action(action))
         except IllegalMoveError as error:
             self._is_over = True
             observation, info = self._seen()

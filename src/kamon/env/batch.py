@@ -22,7 +22,7 @@ from kamon.engine.prover import new_table, stored_weights
 from kamon.env.planes import SHAPE, Planes
 from kamon.errors import IllegalMoveError, KamonError, PositionError
 from kamon.geometry import CELL_COUNT
-from kamon.layout import SEED_LIMIT, Layout
+from kamon.layout import Layout, read_seed
 from kamon.position import Position
 from kamon.tokens import TOKENS
 
@@ -81,7 +81,9 @@ class Layouts:
         if given.ndim != 1:
             raise ValueError(f"seeds are a list, not of the shape {given.shape}")
         if given.size and not (given.dtype.kind in "iu" and given.min() >= 0):
-            raise KamonError(f"a seed is a whole number from 0 to {SEED_LIMIT - 1}")
+            for seed in given.tolist():
+                read_seed(seed)
+            raise KamonError(f"seeds are whole numbers, not of the type {given.dtype}")
         tokens = np.empty((len(given), CELL_COUNT), dtype=np.int8)
         batches.shuffle(given.astype(np.uint64), tokens, batches.new_generator())
         return cls(tokens)
@@ -325,7 +327,7 @@ class Batch:
         tally = np.zeros((len(self), 3), dtype=np.int64)
         space = (batches.new_games(), np.zeros((2, LANES), dtype=np.int64))
         rows = self._rows()
-        random = np.uint64(seed % SEED_LIMIT)
+        random = np.uint64(read_seed(seed))
         _run(lambda stop: batches.play_out(rows, count, random, tally, stop, *space))
         return tally
 

@@ -8,7 +8,8 @@ An action is a cell, 0 to 36. An observation is a dictionary: ``observation`` ho
 0 for the agent that is not to move. The last move pays +1 and -1, or 0 and 0 for a draw.
 """
 
-from typing import Any, Final
+from operator import index
+from typing import Any, Final, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from kamon.env.planes import SHAPE, observe
 from kamon.errors import ExtraMissingError
 from kamon.geometry import CELL_COUNT, cells
 from kamon.layout import SEED_LIMIT, Layout
+from kamon.notation import parse_layout
 from kamon.position import Position, Side
 from kamon.render import text
 
@@ -37,9 +39,10 @@ _PIXELS: Final = 400
 Observation = dict[str, npt.NDArray[np.int8]]
 
 
-def env(**options: Any) -> Any:  # noqa: ANN401 - the options of raw_env; PettingZoo is untyped
+def env(layout: Layout | str | None = None, render_mode: str | None = None) -> Any:  # noqa: ANN401 - PettingZoo is untyped
     """Make the environment that refuses illegal actions: who plays one loses at once."""
-    wrapped = wrappers.TerminateIllegalWrapper(raw_env(**options), illegal_reward=-1)
+    plain = raw_env(layout, render_mode)
+    wrapped = wrappers.TerminateIllegalWrapper(plain, illegal_reward=-1)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
 
 
@@ -72,11 +75,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 - PettingZoo names it
         "render_fps": 2,
     }
 
-    def __init__(self, layout: Layout | None = None, render_mode: str | None = None) -> None:
+    def __init__(self, layout: Layout | str | None = None, render_mode: str | None = None) -> None:
         super().__init__()
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"{render_mode!r} is no render mode: expected human, ansi, rgb_array")
-        self.layout = layout
+        self.layout = read_layout(layout)
         self.render_mode = render_mode
         self.possible_agents = list(AGENTS)
         self.observation_spaces = {agent: observation_space() for agent in AGENTS}
@@ -95,7 +98,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 - PettingZoo names it
         """Begin an episode."""
         if seed is not None:
             self._rng = np.random.default_rng(seed)
-        layout = (options or {}).get("layout", self.layout) or random_layout(self._rng)
+        asked = read_layout((options or {}).get("layout"))
+        layout = asked or self.layout or random_layout(self._rng)
         self.position = Position(layout)
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0)
@@ -117,7 +121,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 - PettingZoo names it
             return
         if action is None:
             raise ValueError("expected a cell from 0 to 36: the game is not over")
-        self.position = rules.play(self.position, int(action))
+        self.position = rules.play(self.position, read_action(action))
         self._cumulative_rewards[agent] = 0
         self.agent_selection = "white_0" if agent == "black_0" else "black_0"
         end = rules.outcome(self.position)
@@ -135,6 +139,22 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 - PettingZoo names it
 
     def close(self) -> None:
         """Nothing is held open."""
+
+
+def read_layout(layout: Layout | str | None) -> Layout | None:
+    """Return a layout that may be given as a text."""
+    if isinstance(layout, str):
+        return parse_layout(layout)
+    if layout is not None and not isinstance(layout, Layout):
+        raise TypeError(f"a layout is a Layout or its text, not {layout!r}")
+    return layout
+
+
+def read_action(action: SupportsIndex) -> int:
+    """Return an action as a plain number."""
+    if not isinstance(action, SupportsIndex):
+        raise TypeError(f"an action is a cell from 0 to {CELL_COUNT - 1}, not {action!r}")
+    return index(action)
 
 
 def random_layout(rng: np.random.Generator) -> Layout:

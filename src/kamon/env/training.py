@@ -12,9 +12,10 @@ import argparse
 import pickle
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,9 @@ _CHANNELS: Final = 32
 _BLOCKS: Final = 4
 _BATCH: Final = 512
 _HELD_BACK: Final = 20
+_SOLVED_AT_ONCE: Final = 10_000
+# Too few random games last longer.
+_LAST_PLY: Final = 30
 
 
 # --- Exact values ---------------------------------------------------------------------------
@@ -60,7 +64,7 @@ def make_samples(count: int, plies: range, seed: int) -> Samples:
             batch = batch.play_random(rng)
         found.append(batch[~batch.over & (stop == plies.stop - 1)])
     batch = concatenate(found)[:count]
-    values = batch.move_values(memory=16 << 20)
+    values = np.concatenate(list(_solve(batch)))
     return {
         "format": np.array(FORMAT),
         "version": np.array(VERSION),
@@ -72,15 +76,26 @@ def make_samples(count: int, plies: range, seed: int) -> Samples:
     }
 
 
+def _solve(batch: Batch) -> Iterator[npt.NDArray[np.int8]]:
+    """Solve every move, some positions at a time, and say how far that has come."""
+    for first in range(0, len(batch), _SOLVED_AT_ONCE):
+        yield batch[first : first + _SOLVED_AT_ONCE].move_values(memory=16 << 20)
+        done = min(first + _SOLVED_AT_ONCE, len(batch))
+        sys.stderr.write(f"{done:,} of {len(batch):,} positions solved\n")
+
+
 def read_samples(path: Path) -> Samples:
     """Read what ``make`` wrote. Raises ``FormatError`` where it is something else."""
     try:
         with np.load(path) as stored:
             samples = {name: stored[name] for name in stored.files}
-        if (str(samples["format"]), int(samples["version"])) != (FORMAT, VERSION):
-            raise FormatError(f"{path}: expected {FORMAT}, version {VERSION}")
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise FormatError(f"{path} cannot be read: {error}") from None
+        found = str(samples["format"]), int(samples["version"])
+    except OSError as error:
+        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, EOFError, BadZipFile):
+        raise FormatError(f"{path} is no whole file of samples: make writes one") from None
+    if found != (FORMAT, VERSION):
+        raise FormatError(f"{path}: expected {FORMAT}, version {VERSION}")
     return samples
 
 
@@ -247,18 +262,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     make = commands.add_parser("make", help="write positions with the value of every move")
-    make.add_argument("samples", type=Path)
-    make.add_argument("--count", type=int, default=100_000)
-    make.add_argument("--plies", type=int, nargs=2, default=(16, 28), metavar=("FROM", "TO"))
-    make.add_argument("--seed", type=int, default=1)
+    make.add_argument("samples", type=Path, help="the file to write, as .npz")
+    make.add_argument("--count", type=int, default=100_000, help="how many positions")
+    make.add_argument(
+        "--plies",
+        type=int,
+        nargs=2,
+        default=(16, 28),
+        metavar=("FROM", "TO"),
+        help=f"how many stones they have, 0 to {_LAST_PLY}",
+    )
+    make.add_argument("--seed", type=int, default=1, help="other games for another number")
     learn = commands.add_parser("fit", help="train a network on them")
-    learn.add_argument("samples", type=Path)
-    learn.add_argument("network", type=Path)
-    learn.add_argument("--seconds", type=float, default=360.0)
-    learn.add_argument("--seed", type=int, default=1)
+    learn.add_argument("samples", type=Path, help="what make wrote")
+    learn.add_argument("network", type=Path, help="the file to write")
+    learn.add_argument("--seconds", type=float, default=360.0, help="how long to train")
+    learn.add_argument("--seed", type=int, default=1, help="other weights to begin with")
     player = commands.add_parser("play", help="speak UGI")
-    player.add_argument("network", type=Path)
+    player.add_argument("network", type=Path, help="what fit wrote")
     options = parser.parse_args(arguments)
+    _check(parser, options)
     try:
         if options.command == "make":
             low, high = options.plies
@@ -269,8 +292,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
             network.save(options.network)
         else:
             play(Network.load(options.network))
-    except KamonError as error:
+    except (KamonError, OSError) as error:
         sys.exit(f"kamon: {error}")
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Refuse at once what would fail only after minutes, or never end."""
+    if options.command == "make":
+        low, high = options.plies
+        if not 0 <= low <= high <= _LAST_PLY:
+            parser.error(f"--plies: expected two numbers, 0 to {_LAST_PLY}, the lower one first")
+        if options.count < 1:
+            parser.error("--count: expected 1 or more")
+    if options.command != "play" and options.seed < 0:
+        parser.error("--seed: expected 0 or more")
+    written = {"make": "samples", "fit": "network"}.get(options.command)
+    if written and not getattr(options, written).parent.is_dir():
+        parser.error(f"there is no folder {getattr(options, written).parent}")
 
 
 if __name__ == "__main__":
