@@ -90,6 +90,16 @@ def test_a_failure_in_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> Non
         tree.ask(opening, Budget(LIMITS))
 
 
+def test_a_limit_in_nodes_is_kept() -> None:
+    limits = Limits(nodes=300_000)
+    opening = Position(Layout.shuffled(1))
+    budget = Budget(limits)
+    assert Solver(opening.layout, limits).value(opening, budget) is None
+    assert budget.reason == "nodes"
+    # A position is judged with all its moves.
+    assert 300_000 <= budget.nodes < 300_020
+
+
 def test_what_is_proven_is_not_searched_again() -> None:
     position, _ = positions(12, 1)[0]
     tree = TopTree(Prover(position.layout, LIMITS), 1)

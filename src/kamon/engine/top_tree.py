@@ -130,11 +130,12 @@ class TopTree:
         self.nodes: dict[Key, Node] = {}
         self._lock = threading.Lock()
         self._searched = 0
+        self._allowed = 0
 
     def ask(self, position: Position, budget: Budget) -> Answer | None:
         """Tell who wins a position; None where a limit ended the work, which can go on later."""
         stop = np.zeros(1, dtype=np.uint8)
-        self._searched = 0
+        self._searched, self._allowed = 0, budget.nodes_left()
         root = self._node(position)
         if root.value is None:
             run_together(
@@ -247,7 +248,10 @@ class TopTree:
             leaf.moves = moves
 
     def _search(self, thread: int, leaf: Node, stop: StopSign) -> None:
-        size = max(_FIRST_SLICE, leaf.spent)
+        size = min(max(_FIRST_SLICE, leaf.spent), self._allowed - self._searched)
+        if size <= 0:
+            stop[0] = 1
+            return
         phi, delta, taint, nodes = self.prover.search_slice(
             thread, leaf.position, self.draw_to, size, stop
         )
