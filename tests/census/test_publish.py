@@ -246,7 +246,7 @@ def test_the_second_program_finds_wrong_boards() -> None:
         {"line": row["line"][:-1]},
         {"line": ["a1"]},
         {"samples": [sample | {"side": "white"}]},
-        {"samples": [sample | {"moves": [*sample["moves"][:-1], "a1"]}]},
+        {"samples": [sample | {"moves": [*sample["moves"], sample["moves"][0]]}]},
     )
     for change in changes:
         with pytest.raises(check_census.CheckFailedError):
