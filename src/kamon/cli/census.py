@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from kamon.cli.files import ForceOption
+from kamon.cli.files import ForceOption, check_overwrite
 from kamon.cli.runs import (
     ClusterOption,
     FolderArgument,
@@ -142,8 +142,7 @@ def publish(
     kind = publishing.kind_of(folder, BOARDS, POSITIONS)
     if kind is BOARDS and sample is not None:
         raise typer.BadParameter("--sample is for positions; boards are published all")
-    if file.exists() and not force:
-        raise typer.BadParameter(f"{file} is there already; --force overwrites it")
+    check_overwrite(file, force=force)
     parts = Parts(folder, kind)
     try:
         if kind is BOARDS:

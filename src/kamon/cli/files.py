@@ -109,6 +109,12 @@ def _decode(line: bytes) -> str:
         raise found.at(column=len(before) + 1) from None
 
 
+def check_overwrite(path: Path, *, force: bool) -> None:
+    """Refuse to overwrite a file, unless that is asked for."""
+    if not force and path.exists():
+        raise typer.BadParameter(f"{path} is there already; --force overwrites it")
+
+
 @contextlib.contextmanager
 def write_whole(path: Path, *, force: bool) -> Iterator[TextIO]:
     """Open a file that appears under its name when all is written, and not before."""
@@ -117,8 +123,7 @@ def write_whole(path: Path, *, force: bool) -> Iterator[TextIO]:
     try:
         if path.is_dir():
             raise typer.BadParameter(f"cannot write {path}: it is a folder")
-        if not force and path.exists():
-            raise typer.BadParameter(f"{path} is there already; --force overwrites it")
+        check_overwrite(path, force=force)
         handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".kamon-")
     except OSError as error:
         raise typer.BadParameter(f"cannot write {path}: {reason(error)}") from None

@@ -294,7 +294,7 @@ async def try_move(
     listed = await _find(services, name)
     puzzle = listed.read()
     judged = judge(puzzle, [parse_cell(cell) for cell in tried.moves])
-    view = _move_view(judged, _solution(puzzle))
+    view = _move_view(judged, _solution(puzzle) if judged.right and judged.done else None)
     if judged.right and not judged.done:
         return view
     if tried.run:
@@ -372,7 +372,7 @@ def _named(solved: bool) -> Result:  # noqa: FBT001 - its name says what it is
 
 
 def _move_view(judged: Judged, solution: SolutionView | None) -> MoveView:
-    """Tell what comes of a move; the solution only to who has found it."""
+    """Tell what comes of a move, and the solution to who has found it."""
     after = None if judged.reply is None else judged.after.after(judged.reply)
     return {
         "right": judged.right,
@@ -385,7 +385,7 @@ def _move_view(judged: Judged, solution: SolutionView | None) -> MoveView:
         "change": None,
         "result": None,
         "progress": None,
-        "solution": solution if judged.right and judged.done else None,
+        "solution": solution,
         "run": None,
     }
 
