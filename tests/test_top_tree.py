@@ -11,7 +11,7 @@ from kamon.engine import top_tree as module
 from kamon.engine.limits import MIB, Budget, Limits
 from kamon.engine.prover import Prover
 from kamon.engine.solver import Solver
-from kamon.engine.top_tree import Node, TopTree, _combine
+from kamon.engine.top_tree import Node, TopTree, _combine, _judge_by_search
 from kamon.engine.values import LOSS, WIN
 from kamon.errors import FormatError
 
@@ -227,3 +227,30 @@ def test_a_value_that_is_none_is_not_read() -> None:
     data = Node(Position(Layout.shuffled(1))).data()
     with pytest.raises(ValueError, match="7 is no value"):
         module.read_node(data | {"value": 7}, Layout.shuffled(1))
+
+
+def searched(looks: float, phi: int, delta: int) -> Node:
+    made = Node(Position(Layout.shuffled(1)), looks=looks, chance=looks)
+    _judge_by_search(made, phi, delta)
+    return made
+
+
+def test_a_search_that_leans_to_one_side_changes_the_chance_and_the_work() -> None:
+    even, won, lost = (searched(0.5, *each) for each in ((70, 70), (10, 90), (90, 10)))
+    assert even.chance == pytest.approx(0.5)
+    assert won.chance == pytest.approx(0.9)
+    assert lost.chance == pytest.approx(0.1)
+    assert won.win_work < even.win_work < lost.win_work
+    assert lost.loss_work < even.loss_work < won.loss_work
+
+
+def test_random_games_still_count_after_a_search() -> None:
+    assert searched(0.1, 50, 50).chance < searched(0.9, 50, 50).chance
+    # Searches again and again do not add up: the last one counts.
+    again = searched(0.5, 10, 90)
+    _judge_by_search(again, 10, 90)
+    assert again.chance == pytest.approx(0.9)
+
+
+def test_no_search_is_certain_before_its_end() -> None:
+    assert 0 < searched(0.001, 10**8, 1).chance < searched(0.999, 1, 10**8).chance < 1

@@ -121,7 +121,7 @@ class Prover:
     ) -> tuple[int, int, int, int]:
         """Search a position for so many nodes by one thread: phi, delta, taint and the nodes.
 
-        Only whether phi or delta is 0, so that the position is won or lost, is for the caller.
+        The position is won where phi is 0, and lost where delta is 0.
         """
         stack = self.stacks[thread]
         busy = np.zeros((1, kernel.MARKS), dtype=np.uint8)

@@ -24,7 +24,7 @@ _GLANCE: Final = 1_000
 # The tree at the top judges each of its nodes by random games, which pays only in a long search.
 _LONG_SEARCH: Final = 1_000_000
 _FORMAT: Final = "kamon search"
-_FORMAT_VERSION: Final = 1
+_FORMAT_VERSION: Final = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,12 @@ from kamon.position import Position
 DEEPEST: Final = 5
 # Random games that judge a new node, by its ply: the judgement of an early one decides most.
 _GAMES: Final = (20_000, 20_000, 20_000, 6_000, 6_000, 2_000)
-# The work to prove a leaf at ply 8, and how much more each ply before it takes.
+# The work to prove a position at ply 8, and how much more each ply before it takes.
 _WORK_AT_8: Final = 1.0e5
 _WORK_PER_PLY: Final = 3.0
 _FIRST_SLICE: Final = 60_000
 _UNSURE: Final = 0.5
+_MOST_ODDS: Final = 50.0
 Key = tuple[int, int, int | None]
 
 
@@ -41,12 +42,14 @@ class Node:
     """A position in the tree, from the view of its mover.
 
     ``value`` is 1 or -1 once it is proven, and ``taint`` tells whether the proof rests on a draw.
+    ``looks`` is the chance that it wins by random games alone, ``chance`` by all that is known.
     ``win_work`` and ``loss_work`` are the nodes that a proof of either is expected to take yet.
     """
 
     position: Position
     value: int | None = None
     taint: int = 0
+    looks: float = 0.5
     chance: float = 0.5
     win_work: float = 0.0
     loss_work: float = 0.0
@@ -68,6 +71,7 @@ class Node:
             "last": position.last,
             "value": self.value,
             "taint": self.taint,
+            "looks": self.looks,
             "chance": self.chance,
             "work": [self.win_work, self.loss_work],
             "spent": self.spent,
@@ -91,6 +95,7 @@ def read_node(data: dict[str, Any], layout: Layout) -> Node:
         position,
         data["value"],
         int(data["taint"]),
+        float(data["looks"]),
         float(data["chance"]),
         win_work,
         loss_work,
@@ -261,8 +266,7 @@ class TopTree:
             if phi == 0 or delta == 0:
                 leaf.settle(WIN if phi == 0 else LOSS, taint)
             else:
-                leaf.win_work = max(leaf.win_work - nodes, 0.7 * leaf.spent)
-                leaf.loss_work = max(leaf.loss_work - nodes, 1.0 * leaf.spent)
+                _judge_by_search(leaf, phi, delta)
 
     # --- New nodes ---
 
@@ -285,7 +289,7 @@ class TopTree:
         known = None if self.other is None else self.other.nodes.get(key)
         if known is None or self.other is None:
             return None
-        node = Node(known.position, chance=known.chance)
+        node = Node(known.position, looks=known.looks, chance=known.looks)
         node.win_work, node.loss_work = _expected_work(node)
         if known.value is not None:
             winner = winner_of(known.position, won=known.value == WIN)
@@ -308,16 +312,35 @@ class TopTree:
         tree = PlayoutTree(position, 1, NODES_PER_GAME * games + 50)
         tree.grow(games)
         visits, chances = tree.visits(), tree.chances()
-        node.chance = win_chance(chances[max(visits, key=lambda cell: visits[cell])])
+        node.chance = node.looks = win_chance(chances[max(visits, key=lambda cell: visits[cell])])
         node.win_work, node.loss_work = _expected_work(node)
         return node
 
 
 def _expected_work(node: Node) -> tuple[float, float]:
     """Return the nodes that proofs of a win and of a loss are expected to take."""
-    base = _WORK_AT_8 * _WORK_PER_PLY ** (8 - node.position.ply)
+    base = _base_work(node.position.ply)
     won, lost = node.chance, 1.0 - node.chance
     return base * (0.3 + 1.2 * lost), 1.5 * base * (0.3 + 1.2 * won)
+
+
+def _judge_by_search(leaf: Node, phi: int, delta: int) -> None:
+    """Judge a leaf anew by the proof numbers that its search has come to.
+
+    Their ratio tells better than random games who wins, and how long the rest of the proof takes.
+    The work is fitted to searches from ply 5 (docs/engine.md). The chance follows the ratio less
+    than those searches suggest: what makes one move of a position look bad makes all of them look
+    bad, and then the search would leave it for another each time it meets a hard part.
+    """
+    odds = min(max(delta / phi, 1.0 / _MOST_ODDS), _MOST_ODDS)
+    against = ((1.0 - leaf.looks) / leaf.looks) ** 0.9 / odds
+    leaf.chance = 1.0 / (1.0 + against)
+    base = _base_work(leaf.position.ply)
+    leaf.win_work, leaf.loss_work = 1.4 * base / odds, 0.55 * base * odds
+
+
+def _base_work(ply: int) -> float:
+    return _WORK_AT_8 * _WORK_PER_PLY ** (8 - ply)
 
 
 def _spent(node: Node) -> int:

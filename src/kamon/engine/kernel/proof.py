@@ -36,7 +36,7 @@ from kamon.engine.kernel.table import (
 )
 
 # How far past the second-best child a child may be searched before its siblings have a turn.
-_EPSILON: Final = 0.12
+_EPSILON: Final = 0.02
 
 
 @inlined
