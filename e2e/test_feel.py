@@ -434,7 +434,7 @@ def test_a_hint_marks_a_move_and_says_what_is_known_of_it(guest: Guest) -> None:
     expect(guest.page.locator(".coordinate")).to_have_count(0)
     guest.press("Hint")
     expect(guest.page.locator(".hint")).to_have_text(
-        "Play the blue butterfly on b1: it wins in 5. Every other move loses."
+        "Play the blue butterfly on b1: it wins in 3 moves. Every other move loses."
     )
     expect(guest.cell("b1")).to_have_accessible_name(re.compile("the hint"))
     expect(guest.page.locator(".coordinate")).to_have_count(37)

@@ -37,12 +37,12 @@ describe("adviceOn", () => {
     const won = move("d4", "win", 5);
     const lost = move("a1", "loss", 4);
     assert.deepEqual(advice("win", won, lost), {
-      words: "Play the blue fish on d4: it wins in 5. Every other move loses.",
+      words: "Play the blue fish on d4: it wins in 3 moves. Every other move loses.",
       cell: "d4",
     });
     assert.equal(
       advice("win", won, lost, move("a2", null, null, 0.01)).words,
-      "Play the blue fish on d4: it wins in 5.",
+      "Play the blue fish on d4: it wins in 3 moves.",
     );
     assert.equal(advice("win", move("d4", "win"), move("a2", "win")).words, "Play the blue fish on d4: it wins.");
   });

@@ -129,13 +129,13 @@ describe("values", () => {
 
   it("each move has a sign and words", () => {
     const marks = marksOf(insight);
-    assert.deepEqual(marks.d4, { kind: "win", text: "+3", words: "wins in 3", best: true });
-    assert.deepEqual(marks.c4, { kind: "loss", text: "−4", words: "loses in 4", best: false });
+    assert.deepEqual(marks.d4, { kind: "win", text: "+2", words: "wins in 2", best: true });
+    assert.deepEqual(marks.c4, { kind: "loss", text: "−2", words: "loses in 2", best: false });
     assert.deepEqual(marks.a1, { kind: "open", text: "?", words: "not proven yet", best: false });
   });
 
   it("the verdict names the length only when it is known of every winning move", () => {
-    assert.equal(verdictWords(insight, "white"), "White wins in 3 with best play.");
+    assert.equal(verdictWords(insight, "white"), "White wins in 2 moves with best play.");
     const moves = [...insight.moves, move("b2", "win", null)];
     assert.equal(verdictWords({ value: "win", moves }, "black"), "Black wins with best play.");
     assert.equal(verdictWords({ value: "loss", moves: [] }, "black"), "White wins with best play.");

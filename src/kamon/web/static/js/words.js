@@ -306,6 +306,9 @@ export function refusalWords(board, cell, edition) {
 export const moveWords = (board, cell, edition) =>
   t("the {token} on {cell}", { token: tokenWords(board.tokens[CELL_NAMES.indexOf(cell)], edition), cell });
 
+/** How many moves the winner makes, if both players place so many stones until the end. @param {number} stones */
+export const winnersMoves = (stones) => Math.ceil(stones / 2);
+
 /** Say that the opponent did not agree to what one has offered. @param {string} what */
 export function declinedWords(what) {
   if (what === "draw") return t("Your opponent declined the draw.");

@@ -1,6 +1,6 @@
 // A hint: what the engine has found out about the position on the board, and no more than that. Loaded when asked for.
 import { Analyst, bestMoves, waitWords } from "../study/engine.js";
-import { moveWords, t } from "../words.js";
+import { moveWords, t, tn, winnersMoves } from "../words.js";
 
 /** @typedef {import("../types").StudyMessage} Insight */
 /** @typedef {import("../types").MoveValueView} MoveValue */
@@ -42,9 +42,12 @@ function bestGuess(moves) {
 
 /** @param {MoveValue} best @param {MoveValue[]} others @param {Board} board @param {EditionName} edition */
 function provenWords(best, others, board, edition) {
-  const names = { move: moveWords(board, best.move, edition), n: best.distance ?? 0 };
-  if (best.value === "win")
-    return best.distance === null ? t("Play {move}: it wins.", names) : t("Play {move}: it wins in {n}.", names);
+  const names = { move: moveWords(board, best.move, edition) };
+  if (best.value === "win" && best.distance === null) return t("Play {move}: it wins.", names);
+  if (best.value === "win") {
+    const n = winnersMoves(best.distance ?? 0);
+    return tn("Play {move}: it wins in {n} move.", "Play {move}: it wins in {n} moves.", n, names);
+  }
   if (best.value === "draw") return t("Play {move}: it keeps the draw.", names);
   const measured = best.distance !== null && others.every((move) => move.distance !== null);
   return measured

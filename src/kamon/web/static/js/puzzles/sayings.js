@@ -1,5 +1,5 @@
 // What is said about puzzles, in words.
-import { moveWords, otherSide, sideWords, t, tn } from "../words.js";
+import { moveWords, otherSide, sideWords, t, tn, winnersMoves } from "../words.js";
 
 /** @typedef {import("../types").BoardView} Board */
 /** @typedef {import("../types").MoveView} Move */
@@ -55,7 +55,7 @@ export function taskWords(side, goal) {
 export const turnsWords = (n) => tn("{n} move to find", "{n} moves to find", n);
 
 /**
- * Say what comes of a wrong move. The moves of the opponent are counted until the game ends, the reply among them.
+ * Say what comes of a wrong move.
  * @param {Move} move @param {Side} side The solver's. @param {EditionName} edition
  */
 export function wrongWords(move, side, edition) {
@@ -63,11 +63,10 @@ export function wrongWords(move, side, edition) {
   const names = { side: sideWords(otherSide(side)), reply: moveWords(move.board, move.reply, edition) };
   if (move.value === "draw") return t("Not quite: {side} answers with {reply}, and the game is a draw.", names);
   if (move.after.outcome) return t("Not quite: {side} answers with {reply} and wins at once.", names);
-  const n = Math.ceil(move.plies / 2);
   return tn(
     "Not quite: {side} answers with {reply} and wins in {n} move.",
     "Not quite: {side} answers with {reply} and wins in {n} moves.",
-    n,
+    winnersMoves(move.plies),
     names,
   );
 }

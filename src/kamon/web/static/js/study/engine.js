@@ -1,6 +1,6 @@
 // The solver on the study board: the connection to it, and what it has proven in words.
 import { Socket } from "../server.js";
-import { otherSide, percentWords, sideWords, t } from "../words.js";
+import { otherSide, percentWords, sideWords, t, tn, winnersMoves } from "../words.js";
 
 /** @typedef {import("../types").StudyMessage} Insight */
 /** @typedef {import("../types").MoveValueView} MoveValue */
@@ -61,7 +61,8 @@ export function valueWords({ value, distance, estimate }) {
   if (!value) return estimate === null ? t("not proven yet") : t("estimated {n}%", { n: percent(estimate) });
   if (value === "draw") return t("draws");
   if (distance === null) return value === "win" ? t("wins") : t("loses");
-  return value === "win" ? t("wins in {n}", { n: distance }) : t("loses in {n}", { n: distance });
+  const n = winnersMoves(distance);
+  return value === "win" ? t("wins in {n}", { n }) : t("loses in {n}", { n });
 }
 
 /** @param {number} chance */
@@ -71,7 +72,7 @@ const percent = (chance) => Math.min(99, Math.max(1, Math.round(100 * chance)));
 function valueSign({ value, distance, estimate }) {
   if (!value) return estimate === null ? "?" : `${percent(estimate)}%`;
   if (value === "draw") return "=";
-  return (value === "win" ? "+" : "−") + (distance ?? "");
+  return (value === "win" ? "+" : "−") + (distance === null ? "" : winnersMoves(distance));
 }
 
 /**
@@ -118,6 +119,8 @@ export function verdictWords({ value, moves }, turn) {
   const side = sideWords(value === "win" ? turn : otherSide(turn));
   // The length is known once it is known of every move that keeps the value.
   const isExact = moves.every((move) => move.value !== value || move.distance !== null);
-  const n = isExact ? moves[0]?.distance : null;
-  return n ? t("{side} wins in {n} with best play.", { side, n }) : t("{side} wins with best play.", { side });
+  const distance = isExact ? moves[0]?.distance : null;
+  if (!distance) return t("{side} wins with best play.", { side });
+  const n = winnersMoves(distance);
+  return tn("{side} wins in {n} move with best play.", "{side} wins in {n} moves with best play.", n, { side });
 }

@@ -159,7 +159,7 @@ function values(insight) {
     @click=${() => play(move.move)}>
     <strong>${move.move}</strong> ${known(move)}</button></li>`;
   const note = insight.moves.some((move) => move.distance !== null)
-    ? t("The numbers say how many stones both players still place until the end.")
+    ? t("The numbers say how many moves the winner still needs.")
     : t("The percentages say how often this move wins in random games.");
   return html`<ul class="values">${insight.moves.map(item)}</ul>
     ${insight.pv.length ? button(t("Show the line that proves it"), () => showProof(insight.pv)) : nothing}
