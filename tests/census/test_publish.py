@@ -158,6 +158,8 @@ def test_the_facts_count_what_the_rows_say() -> None:
     assert "that looks best to random games wins on 1 of 1 boards" in text
     assert "The 2 lines from won boards end by: loop 2. They last 20 to 20 plies" in text
     assert "| 3 | 1.00 | draw | none |" in text
+    assert "| drawn | 1 | 12 M | 12 M | 12 M | 3 s |" in text
+    assert "| won by White | 1 | 15 M | 15 M | 15 M | 3 s |" in facts([solved(4, "loss", [])])
 
 
 def test_there_are_facts_and_plots_of_nothing() -> None:

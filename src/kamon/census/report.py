@@ -189,6 +189,7 @@ def _proofs(solved: Sequence[Row]) -> str:
             [row for row in solved if row["value"] == "win" and row["complete"]],
         ),
         ("drawn", [row for row in solved if row["value"] == "draw"]),
+        ("won by White", [row for row in solved if row["value"] == "loss"]),
     ):
         if some:
             nodes = sorted(row["nodes"] for row in some)
