@@ -97,9 +97,11 @@ def test_checksums_are_those_of_the_files(tmp_path: Path) -> None:
 
 def test_fairness_counts_the_looks_of_the_moves_that_win() -> None:
     row = {"first_moves": ["b1", "c1", "a2"], "estimates": [0.2, 0.3, 0.5], "complete": True}
+    row |= {"value": "win"}
     assert fairness(row | {"winning": ["b1"]}) == pytest.approx(0.8)
     assert fairness(row | {"winning": ["b1", "a2"]}) == pytest.approx(0.3)
-    assert fairness(row | {"winning": []}) == 1
+    assert fairness(row | {"winning": [], "value": "draw"}) == 1
+    assert fairness(row | {"winning": [], "value": "loss"}) is None
     assert fairness(row | {"winning": ["b1"], "complete": False}) is None
 
 

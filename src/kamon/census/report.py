@@ -23,9 +23,10 @@ def fairness(row: Row) -> float | None:
 
     Black is taken to choose each first move in proportion to how good it looks, which is the
     estimate by random games. So a board is fairer the fewer first moves win and the less they
-    look like it, and 1 if Black cannot win at all.
+    look like it, and 1 if it is a draw. A board that White wins is fair to nobody, and how hard
+    that win is to find does not follow from the first moves: it has no fairness either.
     """
-    if not row["complete"]:
+    if not row["complete"] or row["value"] == "loss":
         return None
     looks = _looks(row)
     return 1.0 - sum(looks[name] for name in row["winning"]) / sum(looks.values())
@@ -259,16 +260,17 @@ def _hardness(solved: Sequence[Row]) -> str:
 
 
 def _fair_boards(complete: Sequence[Row]) -> str:
-    if not complete:
-        return "### Fair boards\n\nNo board is known with every first move yet."
-    ranked = sorted(complete, key=lambda row: (-(fairness(row) or 0.0), row["seed"]))
+    known = [(each, row) for row in complete if (each := fairness(row)) is not None]
+    if not known:
+        return "### Fair boards\n\nOf no board is it known yet."
+    ranked = sorted(known, key=lambda each: (-each[0], each[1]["seed"]))
     lines = [
         "### Fair boards",
         "",
         "| seed | fairness | value | first moves that win |",
         "|---:|---:|---|---|",
     ]
-    for row in ranked[:_FAIREST]:
+    for known_fairness, row in ranked[:_FAIREST]:
         wins = " ".join(row["winning"]) or "none"
-        lines.append(f"| {row['seed']} | {fairness(row):.2f} | {row['value']} | {wins} |")
+        lines.append(f"| {row['seed']} | {known_fairness:.2f} | {row['value']} | {wins} |")
     return "\n".join(lines)

@@ -4,7 +4,7 @@
     seed,value,winning,not_winning,drawing,complete,line,ending,fairness
 
 ``tools/publish_census.py`` writes the file, and docs/census.md explains the columns. Cells are
-separated by spaces. ``fairness`` is empty unless ``complete`` is ``yes``.
+separated by spaces. ``fairness`` is empty unless ``complete`` is ``yes`` and White does not win.
 """
 
 import csv
@@ -31,8 +31,8 @@ COLUMNS: Final = (
 _HEAD: Final = "# kamon solved boards "
 _VERSION: Final = 1
 _YES: Final = {True: "yes", False: "no"}
-# One in so many of the boards with a fairness is called a fair board, the fairest ones.
-_FAIR_SHARE: Final = 4
+# From this fairness on a board is called fair: Black misses the win seven times in ten.
+_FAIR_FROM: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,8 @@ def board_on(day: int, seeds: Iterable[int]) -> int:
 
 
 def fair_boards(boards: Iterable[SolvedBoard]) -> list[SolvedBoard]:
-    """Choose the fairest boards: a quarter of those with a fairness, and at least one of them."""
-    known = [(board.fairness, board) for board in boards if board.fairness is not None]
-    ranked = sorted(known, key=lambda each: (-each[0], each[1].seed))
-    return [board for _, board in ranked[: -(-len(ranked) // _FAIR_SHARE)]]
+    """Choose the fair boards, by their seeds."""
+    fair = [
+        board for board in boards if board.fairness is not None and board.fairness >= _FAIR_FROM
+    ]
+    return sorted(fair, key=lambda board: board.seed)

@@ -78,7 +78,7 @@ class FairBoardView(TypedDict):
 
 
 class FairBoards(TypedDict):
-    """The fairest of the boards on which every first move is settled."""
+    """The fair ones of the boards on which every first move is settled."""
 
     boards: list[FairBoardView]
 

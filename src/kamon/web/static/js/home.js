@@ -177,7 +177,6 @@ function seedField() {
 /** Say what is proven about a fair board, and not which first moves win. @param {FairBoard} board */
 function fairWords({ winner, winning, first_moves }) {
   if (!winner) return t("It is proven that neither side can force a win on this board.");
-  if (winner === "white") return t("It is proven that White wins on this board with best play.");
   return tn(
     "It is proven that {n} of the {count} first moves wins on this board, and the others do not.",
     "It is proven that {n} of the {count} first moves win on this board, and the others do not.",

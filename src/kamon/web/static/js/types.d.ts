@@ -211,7 +211,7 @@ export interface FairBoardView {
   first_moves: number;
 }
 
-/** The fairest of the boards on which every first move is settled. */
+/** The fair ones of the boards on which every first move is settled. */
 export interface FairBoards {
   boards: FairBoardView[];
 }
