@@ -265,7 +265,8 @@ class TopTree:
             leaf.spent += nodes
             if phi == 0 or delta == 0:
                 leaf.settle(WIN if phi == 0 else LOSS, taint)
-            else:
+            elif leaf.value is None:
+                # Another thread may have settled it meanwhile.
                 _judge_by_search(leaf, phi, delta)
 
     # --- New nodes ---
@@ -284,19 +285,19 @@ class TopTree:
         """Take over what the other question has found out about a position.
 
         A proof holds for both if it rests on no draw, or if the side wins to which the draw did
-        not count. The estimates are as good here as there.
+        not count. What random games say is as good here as there, unless a draw decides.
         """
         known = None if self.other is None else self.other.nodes.get(key)
         if known is None or self.other is None:
             return None
         node = Node(known.position, looks=known.looks, chance=known.looks)
-        node.win_work, node.loss_work = _expected_work(node)
         if known.value is not None:
             winner = winner_of(known.position, won=known.value == WIN)
             if known.taint == 0 or winner != self.other.draw_to:
                 node.settle(known.value, 0)
-            else:
-                node.chance = _UNSURE
+                return node
+            node.looks = node.chance = _UNSURE
+        node.win_work, node.loss_work = _expected_work(node)
         return node
 
     def _judged(self, position: Position) -> Node:
