@@ -19,23 +19,24 @@ from web_server import Client, Server, serving
 SEED = min(seed for seed, board in solved_boards().items() if board.line)
 BOARD = solved_boards()[SEED]
 LINE = [format_cell(cell) for cell in BOARD.line]
+WON_BY_WHITE = next(seed for seed, board in solved_boards().items() if board.value == "loss")
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that has been there since yesterday, and on which somebody has played today."""
+    """A server that has been there for two days, and on which somebody has played today."""
     with serving(tmp_path_factory.mktemp("server")) as running:
         with contextlib.closing(sqlite3.connect(running.database)) as database, database:
-            row = (yesterday().isoformat(), SEED)
-            database.execute("INSERT INTO board_days (date, seed) VALUES (?, ?)", row)
+            rows = [(days_ago(1).isoformat(), SEED), (days_ago(2).isoformat(), WON_BY_WHITE)]
+            database.executemany("INSERT INTO board_days (date, seed) VALUES (?, ?)", rows)
         with Client(running) as client:
             game = client.new(day=True, level=3, side="black")
             client.do(game, "resign")
         yield running
 
 
-def yesterday() -> date:
-    return datetime.now(UTC).date() - timedelta(days=1)
+def days_ago(days: int) -> date:
+    return datetime.now(UTC).date() - timedelta(days=days)
 
 
 def test_the_home_page_leads_to_the_board_of_the_day_and_it_can_be_played(guests: Guests) -> None:
@@ -78,7 +79,7 @@ def test_a_day_later_the_proof_is_told_and_the_line_can_be_stepped_through(
     page = guest.page
     guest.go("/day")
     guest.press("‹ The day before")
-    page.wait_for_url(f"**/day?date={yesterday().isoformat()}")
+    page.wait_for_url(f"**/day?date={days_ago(1).isoformat()}")
     guest.ready()
     proven = page.get_by_label("What is proven")
     expect(proven).to_contain_text("wins with best play.")
@@ -96,6 +97,16 @@ def test_a_day_later_the_proof_is_told_and_the_line_can_be_stepped_through(
     page.wait_for_url("**/study?line=*")
     guest.ready()
     expect(page.locator(".tree .move")).to_have_count(len(LINE))
+
+
+def test_where_white_wins_every_first_move_is_told_to_lose(guests: Guests) -> None:
+    guest = guests.come()
+    guest.go(f"/day?date={days_ago(2).isoformat()}")
+    proven = guest.page.get_by_label("What is proven")
+    expect(proven).to_contain_text("White wins with best play.")
+    expect(proven).to_contain_text("Proven to lose: ")
+    first = format_cell(solved_boards()[WON_BY_WHITE].not_winning[0])
+    expect(guest.cell(first)).to_have_attribute("aria-label", re.compile(r"\bloses\b"))
 
 
 def test_a_fair_board_is_offered_with_what_is_proven_about_it(guests: Guests) -> None:

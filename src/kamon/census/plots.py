@@ -79,6 +79,7 @@ def hardness(rows: Sequence[Row]) -> str:
     groups = {
         "won by Black": [row for row in rows if row["value"] == "win" and not row["complete"]],
         "drawn": [row for row in rows if row["value"] == "draw"],
+        "won by White": [row for row in rows if row["value"] == "loss"],
     }
     points = {
         name: [(max(row["estimates"]), row["nodes"] / _MILLION) for row in some]

@@ -233,8 +233,8 @@ def _lines(solved: Sequence[Row]) -> str:
 
 
 def _hardness(solved: Sequence[Row]) -> str:
-    # Boards with every first move took more work, for another reason than being hard.
-    some = [row for row in solved if _is_winner_only(row) or row["value"] == "draw"]
+    # Where Black wins, the nodes of a board with every first move are not those of its value.
+    some = [row for row in solved if _is_winner_only(row) or row["value"] != "win"]
     if len(some) < _CORRELATED_FROM:
         return (
             "### What makes a board hard\n\n"
@@ -246,7 +246,8 @@ def _hardness(solved: Sequence[Row]) -> str:
         "",
         (
             "Spearman's rank correlation with the nodes of the proof of the value, over "
-            f"{len(some)} boards:"
+            f"{len(some)} boards. By chance alone, one in twenty is beyond "
+            f"±{_DEVIATE / math.sqrt(len(some) - 1):.2f}."
         ),
         "",
         "| of the board | correlation |",
@@ -262,7 +263,7 @@ def _hardness(solved: Sequence[Row]) -> str:
 def _fair_boards(complete: Sequence[Row]) -> str:
     known = [(each, row) for row in complete if (each := fairness(row)) is not None]
     if not known:
-        return "### Fair boards\n\nOf no board is it known yet."
+        return "### Fair boards\n\nNo board's fairness is known yet."
     ranked = sorted(known, key=lambda each: (-each[0], each[1]["seed"]))
     lines = [
         "### Fair boards",

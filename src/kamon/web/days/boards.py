@@ -31,7 +31,7 @@ COLUMNS: Final = (
 _HEAD: Final = "# kamon solved boards "
 _VERSION: Final = 1
 _YES: Final = {True: "yes", False: "no"}
-# From this fairness on a board is called fair: Black misses the win seven times in ten.
+# From this fairness on a board is called fair: Black misses a win at least seven times in ten.
 _FAIR_FROM: Final = 0.7
 
 

@@ -212,12 +212,13 @@ const verdictWords = ({ winner }) =>
   winner ? t("{side} wins with best play.", { side: sideWords(winner) }) : t("A draw with best play.");
 
 /** @param {Truth} truth @returns {Record<string, MoveMark>} */
-function marksOf({ winning, not_winning, drawing, unsettled }) {
+function marksOf({ winner, winning, not_winning, drawing, unsettled }) {
   const others = not_winning.filter((cell) => !drawing.includes(cell));
+  const other = winner === "white" ? { kind: "loss", words: t("loses") } : { kind: "draw", words: t("does not win") };
   const marks = [
     ...winning.map((cell) => [cell, { kind: "win", text: SIGNS.win, words: t("wins"), best: true }]),
     ...drawing.map((cell) => [cell, { kind: "draw", text: SIGNS.draw, words: t("draws"), best: false }]),
-    ...others.map((cell) => [cell, { kind: "draw", text: SIGNS.other, words: t("does not win"), best: false }]),
+    ...others.map((cell) => [cell, { ...other, text: SIGNS.other, best: false }]),
     ...unsettled.map((cell) => [cell, { kind: "open", text: SIGNS.open, words: t("not proven yet"), best: false }]),
   ];
   return Object.fromEntries(marks);
@@ -234,14 +235,17 @@ const truthSection = (shown, truth) => html`<section class="day-truth" aria-labe
   ${truth.line.length ? lineNote(shown, truth) : nothing}</section>`;
 
 /** @param {Day} shown @param {Truth} truth */
-function provenLines({ board }, { winning, not_winning, drawing, unsettled }) {
+function provenLines({ board }, { winner, winning, not_winning, drawing, unsettled }) {
   const named = (/** @type {string[]} */ cells) =>
     listWords(cells.map((cell) => moveWords(board, cell, preferences.edition)));
   const others = not_winning.filter((cell) => !drawing.includes(cell));
+  const told = { cells: others.join(" ") };
+  // Where White wins the board, all of Black's first moves lose.
+  const othersWords = winner === "white" ? t("Proven to lose: {cells}.", told) : t("Proven not to win: {cells}.", told);
   return [
     winning.length ? provenLine(SIGNS.win, t("Proven to win: {moves}.", { moves: named(winning) })) : nothing,
     drawing.length ? provenLine(SIGNS.draw, t("Proven to draw: {moves}.", { moves: named(drawing) })) : nothing,
-    others.length ? provenLine(SIGNS.other, t("Proven not to win: {cells}.", { cells: others.join(" ") })) : nothing,
+    others.length ? provenLine(SIGNS.other, othersWords) : nothing,
     unsettled.length ? provenLine(SIGNS.open, t("Not settled: {cells}.", { cells: unsettled.join(" ") })) : nothing,
   ];
 }
