@@ -178,7 +178,10 @@ def test_each_plot_says_in_words_what_it_shows() -> None:
     }
     assert described["who-wins.svg"] == "Black wins: 2, draw: 1, White wins: 0, not solved: 1"
     assert described["endings.svg"].startswith("connection: 0, loop: 2")
-    assert described["hardness.svg"] == "won by Black: 1 boards; drawn: 1 boards"
+    assert (
+        described["hardness.svg"]
+        == "won by Black: 1 boards; drawn: 1 boards; won by White: 0 boards"
+    )
     assert "1: 1" in described["first-moves.svg"]
 
 

@@ -156,7 +156,7 @@ def _points(
         for x, y in points:
             up = _height((math.log10(y) - low) / (high - low))
             body.append(_mark(_across(x), up, number))
-        x = _LEFT + 10 + 130 * number
+        x = _LEFT + 10 + 160 * number
         body.append(_mark(x, _TOP - 8, number))
         body.append(_text(x + 10, _TOP - 4, f"{name} ({len(points)})", "start", colour))
     told = "; ".join(f"{name}: {len(points)} boards" for name, points in groups.items())
@@ -164,13 +164,17 @@ def _points(
 
 
 def _mark(x: float, y: float, number: int) -> str:
-    """Draw a point: round for the first group, square for the second."""
+    """Draw a point: round for the first group, square for the second, on its corner for the third.
+
+    A shape tells the groups apart for eyes that confuse their colours.
+    """
     colour = _COLOURS[number]
     if number == 0:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}" fill-opacity="0.75"/>'
+    turned = f' transform="rotate(45 {x:.1f} {y:.1f})"' if number > 1 else ""
     return (
         f'<rect x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7" fill="{colour}" '
-        f'stroke="{_INK}" stroke-width="0.6"/>'
+        f'stroke="{_INK}" stroke-width="0.6"{turned}/>'
     )
 
 
