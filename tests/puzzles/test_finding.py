@@ -37,7 +37,7 @@ def test_a_game_may_have_no_puzzle() -> None:
 
 def test_what_is_found_in_games_is_proven_twice() -> None:
     rng = Random(2)
-    games = [play_game(Layout.shuffled(seed), rng) for seed in range(30)]
+    games = [play_game(Layout.shuffled(seed), rng) for seed in range(120)]
     found = [puzzle for game in games if (puzzle := proven_puzzle(*game)) is not None]
     assert found
     for puzzle in found:
