@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 from xml.sax.saxutils import escape
 
-from kamon.census.report import fairness
+from kamon.census.report import fairness, value_proofs
 from kamon.census.rows import Row
 
 _WIDTH: Final = 640
@@ -76,14 +76,9 @@ def endings(rows: Sequence[Row]) -> str:
 
 def hardness(rows: Sequence[Row]) -> str:
     """Draw the work of a proof against how good the best first move looks."""
-    groups = {
-        "won by Black": [row for row in rows if row["value"] == "win" and not row["complete"]],
-        "drawn": [row for row in rows if row["value"] == "draw"],
-        "won by White": [row for row in rows if row["value"] == "loss"],
-    }
     points = {
         name: [(max(row["estimates"]), row["nodes"] / _MILLION) for row in some]
-        for name, some in groups.items()
+        for name, some in value_proofs(rows).items()
     }
     return _points(
         "Work of the proof of the value",

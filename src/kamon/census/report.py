@@ -183,14 +183,15 @@ def _proofs(solved: Sequence[Row]) -> str:
         "| | boards | median nodes | least | most | median CPU time |",
         "|---|---:|---:|---:|---:|---:|",
     ]
+    groups = value_proofs(solved)
     for words, some in (
-        ("won by Black, winner only", [row for row in solved if _is_winner_only(row)]),
+        ("won by Black, winner only", groups["won by Black"]),
         (
             "won by Black, every first move",
             [row for row in solved if row["value"] == "win" and row["complete"]],
         ),
-        ("drawn", [row for row in solved if row["value"] == "draw"]),
-        ("won by White", [row for row in solved if row["value"] == "loss"]),
+        ("drawn", groups["drawn"]),
+        ("won by White", groups["won by White"]),
     ):
         if some:
             nodes = sorted(row["nodes"] for row in some)
@@ -202,8 +203,16 @@ def _proofs(solved: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def _is_winner_only(row: Row) -> bool:
-    return row["value"] == "win" and not row["complete"]
+def value_proofs(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Group the boards whose nodes are those of the proof of their value, and no more.
+
+    Where Black wins, settling the other first moves takes more; elsewhere the proof settles them.
+    """
+    return {
+        "won by Black": [row for row in rows if row["value"] == "win" and not row["complete"]],
+        "drawn": [row for row in rows if row["value"] == "draw"],
+        "won by White": [row for row in rows if row["value"] == "loss"],
+    }
 
 
 def _millions(nodes: float) -> str:
@@ -233,8 +242,7 @@ def _lines(solved: Sequence[Row]) -> str:
 
 
 def _hardness(solved: Sequence[Row]) -> str:
-    # Where Black wins, the nodes of a board with every first move are not those of its value.
-    some = [row for row in solved if _is_winner_only(row) or row["value"] != "win"]
+    some = [row for group in value_proofs(solved).values() for row in group]
     if len(some) < _CORRELATED_FROM:
         return (
             "### What makes a board hard\n\n"

@@ -33,6 +33,7 @@ _WORK_AT_8: Final = 1.0e5
 _WORK_PER_PLY: Final = 3.0
 _FIRST_SLICE: Final = 60_000
 _UNSURE: Final = 0.5
+# A search that has not ended is never taken for surer than this.
 _MOST_ODDS: Final = 50.0
 Key = tuple[int, int, int | None]
 

@@ -211,14 +211,17 @@ const ownGames = ({ mine }) =>
 const verdictWords = ({ winner }) =>
   winner ? t("{side} wins with best play.", { side: sideWords(winner) }) : t("A draw with best play.");
 
+/** The first moves that are proven not to win, and not to draw either. @param {Truth} truth */
+const otherMoves = ({ not_winning, drawing }) => not_winning.filter((cell) => !drawing.includes(cell));
+
 /** @param {Truth} truth @returns {Record<string, MoveMark>} */
-function marksOf({ winner, winning, not_winning, drawing, unsettled }) {
-  const others = not_winning.filter((cell) => !drawing.includes(cell));
+function marksOf(truth) {
+  const { winner, winning, drawing, unsettled } = truth;
   const other = winner === "white" ? { kind: "loss", words: t("loses") } : { kind: "draw", words: t("does not win") };
   const marks = [
     ...winning.map((cell) => [cell, { kind: "win", text: SIGNS.win, words: t("wins"), best: true }]),
     ...drawing.map((cell) => [cell, { kind: "draw", text: SIGNS.draw, words: t("draws"), best: false }]),
-    ...others.map((cell) => [cell, { ...other, text: SIGNS.other, best: false }]),
+    ...otherMoves(truth).map((cell) => [cell, { ...other, text: SIGNS.other, best: false }]),
     ...unsettled.map((cell) => [cell, { kind: "open", text: SIGNS.open, words: t("not proven yet"), best: false }]),
   ];
   return Object.fromEntries(marks);
@@ -235,10 +238,11 @@ const truthSection = (shown, truth) => html`<section class="day-truth" aria-labe
   ${truth.line.length ? lineNote(shown, truth) : nothing}</section>`;
 
 /** @param {Day} shown @param {Truth} truth */
-function provenLines({ board }, { winner, winning, not_winning, drawing, unsettled }) {
+function provenLines({ board }, truth) {
+  const { winner, winning, drawing, unsettled } = truth;
   const named = (/** @type {string[]} */ cells) =>
     listWords(cells.map((cell) => moveWords(board, cell, preferences.edition)));
-  const others = not_winning.filter((cell) => !drawing.includes(cell));
+  const others = otherMoves(truth);
   const told = { cells: others.join(" ") };
   // Where White wins the board, all of Black's first moves lose.
   const othersWords = winner === "white" ? t("Proven to lose: {cells}.", told) : t("Proven not to win: {cells}.", told);

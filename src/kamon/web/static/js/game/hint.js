@@ -43,9 +43,9 @@ function bestGuess(moves) {
 /** @param {MoveValue} best @param {MoveValue[]} others @param {Board} board @param {EditionName} edition */
 function provenWords(best, others, board, edition) {
   const names = { move: moveWords(board, best.move, edition) };
-  if (best.value === "win" && best.distance === null) return t("Play {move}: it wins.", names);
   if (best.value === "win") {
-    const n = winnersMoves(best.distance ?? 0);
+    if (best.distance === null) return t("Play {move}: it wins.", names);
+    const n = winnersMoves(best.distance);
     return tn("Play {move}: it wins in {n} move.", "Play {move}: it wins in {n} moves.", n, names);
   }
   if (best.value === "draw") return t("Play {move}: it keeps the draw.", names);
