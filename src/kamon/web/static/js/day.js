@@ -211,7 +211,7 @@ const ownGames = ({ mine }) =>
 const verdictWords = ({ winner }) =>
   winner ? t("{side} wins with best play.", { side: sideWords(winner) }) : t("A draw with best play.");
 
-/** The first moves that are proven not to win, and not to draw either. @param {Truth} truth */
+/** The first moves that are proven not to win, and of which nobody knows that they draw. @param {Truth} truth */
 const otherMoves = ({ not_winning, drawing }) => not_winning.filter((cell) => !drawing.includes(cell));
 
 /** @param {Truth} truth @returns {Record<string, MoveMark>} */
