@@ -22,8 +22,10 @@ from packaging.utils import canonicalize_name
 
 ROOT: Final = Path(__file__).parents[1]
 _MADE_FROM: Final = "# Made from the dependencies with sha256 "
-# A pin ends with the last of its hashes; uv continues lines with a backslash.
-_PIN: Final = re.compile(r"^([A-Za-z0-9._-]+)==([^\s\\]+)((?:.*\\\n)*.*)", re.MULTILINE)
+# A pin may have extras, and ends with the last of its hashes; uv continues lines with a backslash.
+_PIN: Final = re.compile(
+    r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^\s\\]+)((?:.*\\\n)*.*)", re.MULTILINE
+)
 # Where a package comes from is for the installer's own settings to say.
 _ADDRESS: Final = re.compile(r"://|^\s*--(?!hash=)|\bfile:", re.MULTILINE)
 
@@ -153,9 +155,12 @@ def write(root: Path, *, upgrade: bool) -> None:
         options += ["pyproject.toml"] if lock.project else []
         options += ["--upgrade"] if upgrade else []
         options += [] if lock is LOCKS[0] else [f"--constraints={LOCKS[0].path}"]
+        # Without its extras, a pin does not hold for a package that asks for them: pip then looks
+        # for the newest version, and refuses it because it has no hash.
         command = [
             *(uv, "pip", "compile", "--quiet", "--universal", f"--python-version={oldest}"),
             *("--generate-hashes", "--no-header", "--no-emit-index-url", "--no-emit-find-links"),
+            "--no-strip-extras",
             *("--output-file", lock.path, *options),
         ]
         subprocess.run(command, cwd=root, check=True)  # noqa: S603 - our own tool
