@@ -155,6 +155,9 @@ def test_the_facts_count_what_the_rows_say() -> None:
     assert "4 boards were tried, and 3 are solved. The search of the other 1 was ended by" in text
     assert "| Black wins | 2 | 50% to 75% | 15% to 95% |" in text
     assert "| a draw | 1 | 25% to 50% |" in text
+    assert "seeds 1 to 3 are all solved: Black wins 2 (21% to 94% of all boards), draws 1" in text
+    assert "are all solved" not in facts(BOARD_ROWS[1:])
+    assert "are all solved" not in facts(BOARD_ROWS[:3])
     assert "Of 2 boards it is known of every first move whether it wins. Black wins 1" in text
     assert "1 of 3 first moves win (33%)" in text
     assert "that looks best to random games wins on 1 of 1 boards" in text

@@ -127,6 +127,25 @@ def test_a_board_that_a_limit_ends_is_a_row_too() -> None:
     assert row["cpu_seconds"] > 0
 
 
+@pytest.mark.parametrize(("least_chance", "reason"), [(1.0, "chance"), (0.0001, "nodes")])
+def test_a_board_that_black_does_not_seem_to_win_can_be_put_off(
+    least_chance: float, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(solve_module, "_LOOK_NODES", 1)
+    limits = Limits(nodes=1_000_000, memory=16 * MIB)
+    (row,) = BoardJob(5, limits, least_chance=least_chance).run()
+    assert row["reason"] == reason
+    assert row["value"] is None
+
+
+@pytest.mark.usefixtures("deepest")
+def test_a_board_that_black_is_proven_not_to_win_is_not_put_off() -> None:
+    search = BoardSearch(late(DRAW), BoardJob(7, LIMITS, least_chance=1.0))
+    search.run()
+    search._note_nodes(10**9, 1.0)
+    assert not search._is_put_off()
+
+
 def test_what_an_earlier_run_has_proven_is_not_proven_again() -> None:
     known = solve_board(BoardJob(5, Limits(nodes=1000, memory=MIB)))
     known |= {

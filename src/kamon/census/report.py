@@ -1,5 +1,6 @@
 """What the boards of a census say: facts in words, and the numbers behind the plots."""
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -130,7 +131,30 @@ def _values(rows: Sequence[Row], solved: Sequence[Row]) -> str:
             here = f"{here} to {most / max(1, len(rows)):.0%}"
         low, high = interval(least, len(rows))[0], interval(most, len(rows))[1]
         lines.append(f"| {words} | {least} | {here} | {low:.0%} to {high:.0%} |")
+    first = _solved_from_the_first(rows)
+    if left and first:
+        lines += ["", _in_a_row(first)]
     return "\n".join(lines)
+
+
+def _solved_from_the_first(rows: Sequence[Row]) -> list[Row]:
+    """Return the boards before the first one that is missing or not solved."""
+    ordered = sorted(rows, key=lambda row: row["seed"])
+    solved = itertools.takewhile(
+        lambda each: each[1]["seed"] == each[0] and each[1]["value"] is not None,
+        enumerate(ordered, 1),
+    )
+    return [row for _, row in solved]
+
+
+def _in_a_row(first: Sequence[Row]) -> str:
+    counts = Counter(row["value"] for row in first)
+    shares = ", ".join(
+        f"{words} {counts[value]} ({low:.0%} to {high:.0%} of all boards)"
+        for value, words in (("win", "Black wins"), ("draw", "draws"), ("loss", "White wins"))
+        for low, high in [interval(counts[value], len(first))]
+    )
+    return f"The boards of the seeds 1 to {len(first)} are all solved: {shares}."
 
 
 def _how_many(rows: Sequence[Row], solved: Sequence[Row]) -> str:
@@ -139,8 +163,9 @@ def _how_many(rows: Sequence[Row], solved: Sequence[Row]) -> str:
     text = f"{len(rows)} boards were tried, and {len(solved)} are solved."
     if left:
         text += (
-            f" The search of the other {left} was ended by a limit on nodes or time, so it is not "
-            "known who wins them: each share lies between two bounds."
+            f" The search of the other {left} was ended by a limit on nodes or time, or put off "
+            "because Black did not seem to win, so it is not known who wins them: each share lies "
+            "between two bounds."
         )
     return (
         f"{text} The last column holds for all boards, with a confidence of 95 % at each bound, "

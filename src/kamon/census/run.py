@@ -150,6 +150,7 @@ class BoardPlan:
     limits: Limits
     every_move: bool = False
     again: bool = False
+    least_chance: float = 0.0
 
 
 def board_jobs(
@@ -168,7 +169,7 @@ def board_jobs(
                 continue
         elif not _is_wanted(row, plan):
             continue
-        jobs.append(BoardJob(seed, plan.limits, plan.every_move, row))
+        jobs.append(BoardJob(seed, plan.limits, plan.every_move, row, plan.least_chance))
     return jobs
 
 

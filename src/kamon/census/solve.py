@@ -27,6 +27,9 @@ _GAMES: Final = 20_000
 # Of each proof so many lines of play are kept, down to where plain search can judge the end.
 _SAMPLES: Final = 3
 _SAMPLE_PLY: Final = 18
+# After so many nodes each time, a board that Black does not seem to win may be put off.
+_LOOK_NODES: Final = 60_000_000
+PUT_OFF: Final = "chance"
 # The winner is proven by then. Lines and samples are read from the table, and seldom take long.
 _EXTRA_SECONDS: Final = 60.0
 
@@ -35,13 +38,15 @@ _EXTRA_SECONDS: Final = 60.0
 class BoardJob:
     """A board to solve: its winner, or whether each of its first moves wins.
 
-    ``known`` is the row of an earlier run, which is completed.
+    ``known`` is the row of an earlier run, which is completed. The board is put off if the chance
+    that Black wins seems to be below ``least_chance``: to prove that takes several times the work.
     """
 
     seed: int
     limits: Limits
     every_move: bool = False
     known: Row | None = None
+    least_chance: float = 0.0
 
     @property
     def number(self) -> int:
@@ -74,7 +79,9 @@ class BoardSearch:
         self.job = job
         self.cells = rules.legal_cells(self.root)
         self.solver = Solver(self.root.layout, job.limits)
-        self.budget = Budget(job.limits)
+        self.budget = Budget(job.limits, self._is_put_off, self._note_nodes)
+        self._nodes_searched = 0
+        self._next_look = _LOOK_NODES
         # For each first move, whether Black wins with it and whether Black draws at least.
         self.wins: dict[int, bool] = {}
         self.holds: dict[int, bool] = {}
@@ -93,6 +100,20 @@ class BoardSearch:
                 self._describe()
         if self.job.every_move and self.value is not None:
             self._prove_first_moves()
+
+    def _note_nodes(self, nodes: int, _seconds: float) -> None:
+        self._nodes_searched = nodes
+
+    def _is_put_off(self) -> bool:
+        """Tell, at every look, whether Black seems too unlikely to win."""
+        if not self.job.least_chance or self._nodes_searched < self._next_look:
+            return False
+        self._next_look = self._nodes_searched + _LOOK_NODES
+        tree = self.solver.trees[_WHITE]
+        standing = tree.standing(self.root)
+        if standing is None or tree.known(self.root) is not None:
+            return False
+        return standing.chance < self.job.least_chance
 
     def _recall(self, known: Row) -> None:
         """Take over what an earlier run has proven."""
@@ -164,7 +185,7 @@ class BoardSearch:
                 cell for cell in self.cells if self.wins.get(cell) is False and self.holds.get(cell)
             ),
             "complete": self.value is not None and len(self.wins) == len(self.cells),
-            "reason": self.budget.reason,
+            "reason": PUT_OFF if self.budget.reason == "cancelled" else self.budget.reason,
             "first_moves": _names(self.cells),
             "estimates": known.get("estimates") or _estimates(self.root, self.cells),
             "line": names,
