@@ -28,7 +28,7 @@ _GAMES: Final = 20_000
 _SAMPLES: Final = 3
 _SAMPLE_PLY: Final = 18
 # After so many nodes each time, a board that Black does not seem to win may be put off.
-_LOOK_NODES: Final = 60_000_000
+_LOOK_NODES: Final = 30_000_000
 PUT_OFF: Final = "chance"
 # The winner is proven by then. Lines and samples are read from the table, and seldom take long.
 _EXTRA_SECONDS: Final = 60.0
