@@ -52,6 +52,13 @@ def test_a_version_that_is_not_allowed_is_told(root: Path) -> None:
     assert any("rich is locked at" in fault and "rich>=99" in fault for fault in lock.faults(root))
 
 
+def test_a_package_is_locked_with_its_extras(root: Path) -> None:
+    change(root / "requirements/postgres.txt", "psycopg[binary]==", "psycopg==")
+    assert lock.faults(root) == [
+        "requirements/postgres.txt: psycopg is locked without its extra binary"
+    ]
+
+
 def test_every_package_needs_a_hash(root: Path) -> None:
     with (root / "requirements/run.txt").open("a", encoding="utf-8") as stream:
         stream.write("six==1.17.0\n")

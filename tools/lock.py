@@ -24,7 +24,7 @@ ROOT: Final = Path(__file__).parents[1]
 _MADE_FROM: Final = "# Made from the dependencies with sha256 "
 # A pin may have extras, and ends with the last of its hashes; uv continues lines with a backslash.
 _PIN: Final = re.compile(
-    r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^\s\\]+)((?:.*\\\n)*.*)", re.MULTILINE
+    r"^([A-Za-z0-9._-]+)(?:\[([^]]*)\])?==([^\s\\]+)((?:.*\\\n)*.*)", re.MULTILINE
 )
 # Where a package comes from is for the installer's own settings to say.
 _ADDRESS: Final = re.compile(r"://|^\s*--(?!hash=)|\bfile:", re.MULTILINE)
@@ -96,7 +96,7 @@ def _group(project: dict[str, Any], name: str) -> Iterable[str]:
 def pins(text: str) -> dict[str, list[str]]:
     """Return the locked versions by package; systems and Pythons may differ in theirs."""
     found: dict[str, list[str]] = {}
-    for name, version, _ in _PIN.findall(text):
+    for name, _, version, _ in _PIN.findall(text):
         found.setdefault(canonicalize_name(name), []).append(version)
     return found
 
@@ -117,11 +117,15 @@ def _faults(project: dict[str, Any], lock: Lock, text: str) -> Iterable[str]:
         yield "was not made from the dependencies that pyproject.toml has now"
     if _ADDRESS.search(text):
         yield "names an address"
-    for name, version, rest in _PIN.findall(text):
+    extras: dict[str, set[str]] = {}
+    for name, its_extras, version, rest in _PIN.findall(text):
         if "--hash=sha256:" not in rest:
             yield f"{name}=={version} has no hash"
+        extras.setdefault(canonicalize_name(name), set()).update(its_extras.split(","))
     locked = pins(text)
     for wanted in requirements(project, lock):
+        for extra in sorted(wanted.extras - extras.get(canonicalize_name(wanted.name), set())):
+            yield f"{wanted.name} is locked without its extra {extra}"
         versions = locked.get(canonicalize_name(wanted.name))
         if versions is None:
             yield f"{wanted.name} is missing"
@@ -155,8 +159,8 @@ def write(root: Path, *, upgrade: bool) -> None:
         options += ["pyproject.toml"] if lock.project else []
         options += ["--upgrade"] if upgrade else []
         options += [] if lock is LOCKS[0] else [f"--constraints={LOCKS[0].path}"]
-        # Without its extras, a pin does not hold for a package that asks for them: pip then looks
-        # for the newest version, and refuses it because it has no hash.
+        # pip does not apply a pin of `coverage` to a package that requires `coverage[toml]`: it
+        # takes the newest version, and refuses it because the lock has no hash for it.
         command = [
             *(uv, "pip", "compile", "--quiet", "--universal", f"--python-version={oldest}"),
             *("--generate-hashes", "--no-header", "--no-emit-index-url", "--no-emit-find-links"),
