@@ -36,14 +36,16 @@ def group(free: frozenset[Token], token: Token) -> frozenset[Token]:
 
 def test_counting_tells_who_wins_a_block_game() -> None:
     rng = Random(1)
-    wins = 0
+    wins = differs = 0
     for _ in range(400):
         last, *free = rng.sample(TOKENS, rng.randrange(1, 11))
         tokens = frozenset(free)
         assert wins_by_counting(tokens, last) == wins_by_search(tokens, last), (last, free)
         wins += wins_by_counting(tokens, last)
+        differs += wins_by_counting(tokens, last) != len(tokens) % 2
     # Both answers come often, and it is not the number of free tokens alone that decides.
     assert 100 < wins < 300
+    assert differs > 100
 
 
 def test_two_even_groups_are_lost_although_a_third_one_is_odd() -> None:
