@@ -35,7 +35,7 @@ def test_boards_are_solved_once(tmp_path: Path) -> None:
     assert "1 boards to solve, 2 done before" in again.output
     done = kamon("boards", folder, "--seeds", "3-5", *SHORT)
     assert done.output == (
-        "0 boards to solve, 3 done before, 3 of them ended by a limit (--again tries those again)\n"
+        "0 boards to solve, 3 done before, 3 of them not solved (--again tries those again)\n"
     )
     assert [row["seed"] for row in Parts(folder, BOARDS).rows()] == [3, 4, 5]
     published = kamon("publish", folder, tmp_path / "boards.parquet")

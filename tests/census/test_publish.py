@@ -136,6 +136,7 @@ def solved(seed: int, value: str, winning: list[str], **more: object) -> Row:
         "estimates": [0.1 * (seed + 1), 0.5, 0.6],
         "line": ["b1"] * 20 if value == "win" else [],
         "ending": "loop" if value == "win" else None,
+        "reason": None,
         "nodes": 3_000_000 * (seed + 1),
         "cpu_seconds": 3.0,
     }
@@ -146,18 +147,16 @@ BOARD_ROWS = [
     solved(1, "win", ["b1"]),
     solved(2, "win", ["a2"], complete=True),
     solved(3, "draw", []),
-    solved(4, "loss", []) | {"value": None},
+    solved(4, "loss", []) | {"value": None, "reason": "nodes"},
 ]
 
 
 def test_the_facts_count_what_the_rows_say() -> None:
     text = facts(BOARD_ROWS)
-    assert "4 boards were tried, and 3 are solved. The search of the other 1 was ended by" in text
+    assert "4 boards were tried, and 3 are solved. Of the other 1, a limit on nodes or" in text
+    assert "put off" not in text
     assert "| Black wins | 2 | 50% to 75% | 15% to 95% |" in text
     assert "| a draw | 1 | 25% to 50% |" in text
-    assert "seeds 1 to 3 are all solved: Black wins 2 (21% to 94% of all boards), draws 1" in text
-    assert "are all solved" not in facts(BOARD_ROWS[1:])
-    assert "are all solved" not in facts(BOARD_ROWS[:3])
     assert "Of 2 boards it is known of every first move whether it wins. Black wins 1" in text
     assert "1 of 3 first moves win (33%)" in text
     assert "that looks best to random games wins on 1 of 1 boards" in text
@@ -165,6 +164,27 @@ def test_the_facts_count_what_the_rows_say() -> None:
     assert "| 3 | 1.00 | draw | none |" in text
     assert "| drawn | 1 | 12 M | 12 M | 12 M | 3 s |" in text
     assert "| won by White | 1 | 15 M | 15 M | 15 M | 3 s |" in facts([solved(4, "loss", [])])
+
+
+def test_boards_that_were_put_off_are_counted_apart_from_those_that_a_limit_ended() -> None:
+    put_off = solved(5, "loss", []) | {"value": None, "reason": "chance"}
+    both = "Of the other 2, a limit on nodes or time ended 1 and 1 were put off because Black"
+    assert both in facts([*BOARD_ROWS, put_off])
+    assert "Of the other 1, 1 were put off because Black" in facts([*BOARD_ROWS[:3], put_off])
+
+
+def test_the_first_boards_are_counted_up_to_the_first_open_one() -> None:
+    wins = [solved(seed, "win", ["b1"]) for seed in range(1, 9)]
+    first = [*wins, solved(9, "draw", []), solved(10, "loss", [])]
+    left = solved(11, "loss", []) | {"value": None, "reason": "nodes"}
+    more = solved(12, "win", ["b1"])
+    text = facts([more, left, *first])
+    assert "the first 10 boards are all solved: Black wins 8, 1 are draws, and White" in text
+    # The open one may be a win too, so it counts for the upper bounds.
+    low, high = interval(8, 11)[0], interval(9, 11)[1]
+    assert f"By these 11 alone, Black wins {low:.0%} to {high:.0%} of all boards" in text
+    assert "are all solved" not in facts([more, *first])
+    assert "are all solved" not in facts([*first[:9], left, more])
 
 
 def test_there_are_facts_and_plots_of_nothing() -> None:

@@ -218,10 +218,21 @@ def test_what_a_limit_ended_is_tried_again_only_if_asked() -> None:
     assert seeds(*known, again=True) == [1, 3]
 
 
+def test_what_was_put_off_is_tried_again_only_if_asked() -> None:
+    known = board(1), board(2, value=None, reason="chance"), board(3)
+    assert seeds(*known) == []
+    assert seeds(*known, again=True) == [2]
+
+
 def test_a_job_knows_what_is_proven_already() -> None:
     plan = BoardPlan((1,), SHORT, every_move=True)
     (job,) = board_jobs(plan, [board(1)])
     assert job == BoardJob(1, SHORT, every_move=True, known=board(1))
+
+
+def test_a_job_knows_from_which_chance_on_it_is_worth_the_work() -> None:
+    (job,) = board_jobs(BoardPlan((1,), SHORT, least_chance=0.4), [])
+    assert job.least_chance == 0.4
 
 
 def test_a_board_like_another_is_left_out() -> None:

@@ -138,11 +138,31 @@ def test_a_board_that_black_does_not_seem_to_win_can_be_put_off(
     assert row["value"] is None
 
 
-@pytest.mark.usefixtures("deepest")
-def test_a_board_that_black_is_proven_not_to_win_is_not_put_off() -> None:
+def test_a_board_is_looked_at_after_every_so_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = BoardSearch(late(WIN), BoardJob(7, LIMITS, least_chance=0.5))
+    chances = {30: 0.6, 61: 0.5, 95: 0.4}
+    looks = []
+
+    def standing(_tree: top_tree.TopTree, _position: Position) -> top_tree.Standing:
+        looks.append(millions)
+        return top_tree.Standing(chances[millions], 0.0, {})
+
+    monkeypatch.setattr(top_tree.TopTree, "standing", standing)
+    for millions in (0, 29, 30, 31, 59, 61, 90, 95):
+        search._note_nodes(millions * 1_000_000, 1.0)
+        assert search._is_put_off() == (millions == 95)
+    assert looks == [30, 61, 95]
+
+
+def test_a_board_that_black_is_proven_not_to_win_is_not_put_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (top_tree, solver_module, solve_module):
+        monkeypatch.setattr(module, "DEEPEST", 18)
     search = BoardSearch(late(DRAW), BoardJob(7, LIMITS, least_chance=1.0))
     search.run()
     search._note_nodes(10**9, 1.0)
+    assert search.solver.trees[1].standing(search.root) is not None
     assert not search._is_put_off()
 
 
@@ -162,6 +182,13 @@ def test_what_an_earlier_run_has_proven_is_not_proven_again() -> None:
     assert row["nodes"] == known["nodes"]
     for column in ("value", "winning", "not_winning", "line", "ending", "checked", "estimates"):
         assert row[column] == known[column]
+
+
+def test_what_was_spent_in_vain_is_no_part_of_the_next_try() -> None:
+    known = solve_board(BoardJob(5, Limits(nodes=1000, memory=MIB)))
+    row = solve_board(BoardJob(5, Limits(nodes=500, memory=MIB), known=known))
+    assert known["nodes"] >= 1000
+    assert row["nodes"] < 1000
 
 
 def test_a_limit_between_first_moves_leaves_the_rest_open() -> None:

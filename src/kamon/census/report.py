@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from kamon.census.rows import Row
+from kamon.census.rows import PUT_OFF, Row
 from kamon.geometry import COORDINATES, NEIGHBOURS
 from kamon.layout import Layout
 from kamon.notation import parse_layout
@@ -17,6 +17,8 @@ _DEVIATE: Final = 1.96
 # Fewer boards than this say nothing about what makes one hard.
 _CORRELATED_FROM: Final = 10
 _FAIREST: Final = 10
+# Fewer boards in a row than this say nothing by themselves.
+_TOLD_FROM: Final = 10
 
 
 def fairness(row: Row) -> float | None:
@@ -132,7 +134,7 @@ def _values(rows: Sequence[Row], solved: Sequence[Row]) -> str:
         low, high = interval(least, len(rows))[0], interval(most, len(rows))[1]
         lines.append(f"| {words} | {least} | {here} | {low:.0%} to {high:.0%} |")
     first = _solved_from_the_first(rows)
-    if left and first:
+    if left and len(first) >= _TOLD_FROM:
         lines += ["", _in_a_row(first)]
     return "\n".join(lines)
 
@@ -148,28 +150,41 @@ def _solved_from_the_first(rows: Sequence[Row]) -> list[Row]:
 
 
 def _in_a_row(first: Sequence[Row]) -> str:
+    """Count the boards up to the first open one, which may be anything.
+
+    Without that one the shares would be wrong: the others are those that could be solved.
+    """
     counts = Counter(row["value"] for row in first)
-    shares = ", ".join(
-        f"{words} {counts[value]} ({low:.0%} to {high:.0%} of all boards)"
-        for value, words in (("win", "Black wins"), ("draw", "draws"), ("loss", "White wins"))
-        for low, high in [interval(counts[value], len(first))]
+    tried = len(first) + 1
+
+    def share(value: str) -> str:
+        low, high = interval(counts[value], tried)[0], interval(counts[value] + 1, tried)[1]
+        return f"{low:.0%} to {high:.0%}"
+
+    return (
+        f"In the order of their seeds, the first {len(first)} boards are all solved: Black wins "
+        f"{counts['win']}, {counts['draw']} are draws, and White wins {counts['loss']}. The next "
+        f"board is open and may be anything. By these {tried} alone, Black wins {share('win')} of "
+        f"all boards, {share('draw')} are draws, and White wins {share('loss')}."
     )
-    return f"The boards of the seeds 1 to {len(first)} are all solved: {shares}."
 
 
 def _how_many(rows: Sequence[Row], solved: Sequence[Row]) -> str:
     """Say how many boards are solved of those that were tried, and what that leaves open."""
     left = len(rows) - len(solved)
+    put_off = sum(row["value"] is None and row["reason"] == PUT_OFF for row in rows)
     text = f"{len(rows)} boards were tried, and {len(solved)} are solved."
     if left:
+        ways = [f"a limit on nodes or time ended {left - put_off}"] if left > put_off else []
+        ways += [f"{put_off} were put off because Black seemed unlikely to win"] if put_off else []
         text += (
-            f" The search of the other {left} was ended by a limit on nodes or time, or put off "
-            "because Black did not seem to win, so it is not known who wins them: each share lies "
-            "between two bounds."
+            f" Of the other {left}, {' and '.join(ways)}. It is not known who wins these, so each "
+            "share lies between two bounds."
         )
     return (
         f"{text} The last column holds for all boards, with a confidence of 95 % at each bound, "
-        "because nobody has chosen the seeds."
+        "because nobody has chosen the seeds. The sections after this one are about the solved "
+        "boards only."
     )
 
 

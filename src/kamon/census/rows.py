@@ -24,6 +24,9 @@ _NAME: Final = b"kamon.table"
 _VERSION: Final = b"kamon.version"
 _RESERVE_BYTES: Final = 1 << 20
 
+# The reason of a board whose search was ended because Black seemed unlikely to win.
+PUT_OFF: Final = "chance"
+
 
 @dataclass(frozen=True, slots=True)
 class TableFormat:

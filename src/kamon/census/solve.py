@@ -8,7 +8,7 @@ from typing import Final
 
 from kamon import __version__, rules
 from kamon.census.canonical import canonical_layout
-from kamon.census.rows import Row
+from kamon.census.rows import PUT_OFF, Row
 from kamon.engine.limits import MIB, Budget, Limits
 from kamon.engine.playout_tree import NODES_PER_GAME, PlayoutTree, win_chance
 from kamon.engine.prover import value_of_end, winner_of
@@ -27,9 +27,8 @@ _GAMES: Final = 20_000
 # Of each proof so many lines of play are kept, down to where plain search can judge the end.
 _SAMPLES: Final = 3
 _SAMPLE_PLY: Final = 18
-# After so many nodes each time, a board that Black does not seem to win may be put off.
+# After so many nodes each time, a board that Black seems unlikely to win may be put off.
 _LOOK_NODES: Final = 30_000_000
-PUT_OFF: Final = "chance"
 # The winner is proven by then. Lines and samples are read from the table, and seldom take long.
 _EXTRA_SECONDS: Final = 60.0
 
@@ -38,8 +37,9 @@ _EXTRA_SECONDS: Final = 60.0
 class BoardJob:
     """A board to solve: its winner, or whether each of its first moves wins.
 
-    ``known`` is the row of an earlier run, which is completed. The board is put off if the chance
-    that Black wins seems to be below ``least_chance``: to prove that takes several times the work.
+    ``known`` is the row of an earlier run, which is completed. The board is put off if Black's
+    estimated chance to win falls below ``least_chance``, because proving that Black does not win
+    takes several times as much work.
     """
 
     seed: int
@@ -64,10 +64,13 @@ def solve_board(job: BoardJob) -> Row:
     search = BoardSearch(Position(Layout.shuffled(job.seed)), job)
     search.run()
     row = search.row()
-    before = job.known or {"seconds": 0.0, "cpu_seconds": 0.0, "nodes": 0}
-    row["nodes"] += before["nodes"]
-    row["seconds"] = before["seconds"] + time.perf_counter() - started
-    row["cpu_seconds"] = before["cpu_seconds"] + time.process_time() - cpu_started
+    row["seconds"] = time.perf_counter() - started
+    row["cpu_seconds"] = time.process_time() - cpu_started
+    # A board without a value is searched from the beginning: what was spent on it before is no part
+    # of the proof.
+    if job.known is not None and job.known["value"] is not None:
+        for column in ("nodes", "seconds", "cpu_seconds"):
+            row[column] += job.known[column]
     return row
 
 
@@ -105,7 +108,7 @@ class BoardSearch:
         self._nodes_searched = nodes
 
     def _is_put_off(self) -> bool:
-        """Tell, at every look, whether Black seems too unlikely to win."""
+        """Tell whether Black seems too unlikely to win, after some millions of nodes each time."""
         if not self.job.least_chance or self._nodes_searched < self._next_look:
             return False
         self._next_look = self._nodes_searched + _LOOK_NODES

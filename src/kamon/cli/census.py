@@ -62,7 +62,8 @@ def boards(  # noqa: PLR0913 - each is an option that people type
         bool, typer.Option("--every-move", help="Also prove of each first move whether it wins.")
     ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Try again what a limit ended in an earlier run.")
+        bool,
+        typer.Option("--again", help="Try again the boards that an earlier run left unsolved."),
     ] = False,
     time: Annotated[float | None, typer.Option(help="Seconds on the clock for each board.")] = None,
     nodes: Annotated[int | None, typer.Option(help="Nodes for each board.")] = None,
@@ -71,7 +72,7 @@ def boards(  # noqa: PLR0913 - each is an option that people type
         typer.Option(
             min=0.0,
             max=1.0,
-            help="Put a board off if Black's chance to win it seems to be below this.",
+            help="Put a board off if Black's estimated chance to win is below this.",
         ),
     ] = 0.0,
     memory: Annotated[int, typer.Option(min=1, help="MiB for the solver of each worker.")] = 1024,
@@ -81,9 +82,10 @@ def boards(  # noqa: PLR0913 - each is an option that people type
     """Solve boards by their seeds.
 
     Each result is kept as soon as it is there. Run the same command again after Ctrl-C, a crash or
-    a power cut, and it goes on. Boards that a limit ended are kept too, without a value. To prove
-    that Black does not win takes several times the work, so --least-chance 0.6 solves more boards
-    in the same time; those that it puts off can be tried --again later.
+    a power cut, and it goes on. Boards that are not solved are kept too, without a value: a limit
+    ended them, or --least-chance put them off. Proving that Black does not win takes several times
+    as much work as proving a win, so --least-chance 0.35 leaves such boards for later, and --again
+    tries them again.
     """
     check_packages()
     from kamon.census.rows import BOARDS, Parts  # noqa: PLC0415 - loads slowly
@@ -190,17 +192,22 @@ def _how_many(plan: "BoardPlan", left: int, known: Iterable["Row"]) -> str:
     wanted = frozenset(plan.seeds)
     ended = sum(row["seed"] in wanted and row["value"] is None for row in known)
     if ended and not plan.again:
-        text += f", {ended} of them ended by a limit (--again tries those again)"
+        text += f", {ended} of them not solved (--again tries those again)"
     return text
 
 
 def _describe_board(rows: "list[Row]") -> str:
+    from kamon.census.rows import PUT_OFF  # noqa: PLC0415 - loads slowly
+
     (row,) = rows
     settled = len(row["winning"]) + len(row["not_winning"])
-    value = {"win": "Black wins", "draw": "a draw", "loss": "White wins"}.get(row["value"])
+    unsolved = "put off" if row["reason"] == PUT_OFF else "not solved"
+    value = {"win": "Black wins", "draw": "a draw", "loss": "White wins"}.get(
+        row["value"], unsolved
+    )
     by = f" by {' '.join(row['winning'])}" if row["winning"] else ""
     return (
-        f"seed {row['seed']}: {value or 'not solved'}{by}; {settled} of "
+        f"seed {row['seed']}: {value}{by}; {settled} of "
         f"{len(row['first_moves'])} first moves settled; {row['nodes'] / 1e6:.0f} M nodes, "
         f"{row['cpu_seconds']:.0f} s"
     )
