@@ -23,7 +23,7 @@ from starlette.websockets import WebSocket
 
 from kamon.cli.serve import MOST_CONNECTIONS, bind
 from kamon.web.app import create_app
-from kamon.web.connections import BoundedWebSocket, Doorkeeper, http_protocol
+from kamon.web.connections import Connections, RequestTracker, protocols
 from kamon.web.settings import Settings
 
 # As in src/kamon/cli/serve.py, which adds protocols of its own.
@@ -140,9 +140,11 @@ def serve(what: What, database: str, workers: int) -> None:
     app: ASGIApp = Starlette(routes=[WebSocketRoute("/ws", echo), Route("/api/health", well)])
     options = UVICORN
     if what == "kamon":
-        app = create_app(Settings(database, workers=workers, budget_scale=BUDGET_SCALE))
-        doorkeeper = Doorkeeper(MOST_CONNECTIONS, [ip_network("127.0.0.0/8")])
-        options = {**UVICORN, "http": http_protocol(doorkeeper), "ws": BoundedWebSocket}
+        connections = Connections(MOST_CONNECTIONS, [ip_network("127.0.0.0/8")])
+        settings = Settings(database, workers=workers, budget_scale=BUDGET_SCALE)
+        app = RequestTracker(create_app(settings, None, connections), connections)
+        http, websocket = protocols(connections)
+        options = {**UVICORN, "http": http, "ws": websocket}
     uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listener])
 
 

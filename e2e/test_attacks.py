@@ -6,16 +6,13 @@ are in docs/benchmarks.md.
 
 import contextlib
 import json
-import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from websockets.frames import Frame, Opcode
 
 from bench.attacks import ATTACKS, measure, until_ready
-from kamon.web import connections
 from kamon.web.limits import BUDGETS
 from web_server import CHAIN_SEED, PATIENCE, Client, Server, serving, until
 
@@ -42,52 +39,6 @@ def test_while_one_address_attacks_others_are_served(
     waits = measure(ATTACKS[name], what, alone.port, SECONDS)
     record_property("factor", waits.factor(50))
     assert waits.attacked
-
-
-def test_requests_that_never_end_are_cut_off(alone: Server) -> None:
-    open_ones = []
-    for _ in range(5):
-        half = socket.create_connection(("127.0.0.1", alone.port))
-        half.sendall(b"GET /api/health HTTP/1.1\r\nHost: x\r\n")
-        open_ones.append(half)
-    for half in open_ones:
-        half.settimeout(connections.HEAD_SECONDS + PATIENCE)
-        with contextlib.suppress(ConnectionResetError):
-            assert half.recv(100) == b""
-        half.close()
-
-
-def test_one_address_may_not_take_all_connections(alone: Server) -> None:
-    count = connections.CONNECTIONS_PER_ADDRESS + 20
-    held = [socket.create_connection(("127.0.0.1", alone.port)) for _ in range(count)]
-    time.sleep(0.3)
-    ended = 0
-    for each in held:
-        each.settimeout(0.01)
-        try:
-            ended += each.recv(1) == b""
-        except TimeoutError:
-            pass
-        except ConnectionResetError:
-            ended += 1
-        each.close()
-    assert ended >= 20
-    # When they are gone there is room again.
-    with Client(alone) as ann:
-        assert ann.http.get("/api/health").status_code == 200
-
-
-def test_pings_that_nobody_reads_the_answers_of_end_the_connection(alone: Server) -> None:
-    with Client(alone) as ann, ann.socket() as flood:
-        frame = Frame(Opcode.PING, b"x" * 100).serialize(mask=True)
-        ended, limit = False, time.monotonic() + PATIENCE
-        while not ended and time.monotonic() < limit:
-            try:
-                flood.socket.sendall(frame)
-            except OSError:
-                ended = True
-        assert ended
-        assert ann.http.get("/api/health").status_code == 200
 
 
 def test_many_who_come_to_one_game_are_told_once_a_second(alone: Server) -> None:

@@ -1,5 +1,6 @@
 """``kamon serve`` in a process of its own, and programs that play on it."""
 
+import asyncio
 import contextlib
 import itertools
 import os
@@ -47,6 +48,14 @@ def until(true: Callable[[], bool], what: str = "it") -> None:
     while not true():
         assert time.monotonic() < limit, f"{what} did not come about"
         time.sleep(0.01)
+
+
+async def eventually(true: Callable[[], bool], what: str = "it") -> None:
+    """Wait inside an event loop for something to become true."""
+    limit = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < limit, f"{what} did not come about"
+        await asyncio.sleep(0.005)
 
 
 def _measured() -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The guard: what comes in is bounded, and browsers are told what our pages may do."""
 
+import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kamon.web.app import create_app
 from kamon.web.learn import lessons
 from kamon.web.pages.assets import stamped
-from kamon.web.security import BODY_LIMIT, HEADERS, HOST_LIMIT, HSTS, STUDY_LIMIT, Guard
+from kamon.web.security import (
+    BODY_LIMIT,
+    HEADERS,
+    HOST_LIMIT,
+    HSTS,
+    QUERY_LIMIT,
+    STUDY_LIMIT,
+    Guard,
+)
 from kamon.web.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -38,6 +47,20 @@ class App:
 def client_of(app: ASGIApp, *, secure: bool = False) -> httpx.AsyncClient:
     guard = Guard(app, secure=secure)
     return httpx.AsyncClient(transport=httpx.ASGITransport(guard), base_url=OURS)
+
+
+@contextlib.asynccontextmanager
+async def visiting(folder: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """Be somebody with one address, at a whole server."""
+    app = create_app(Settings(f"sqlite:///{folder}/kamon.sqlite"))
+    async with app.router.lifespan_context(app) as state:
+
+        async def with_state(scope: Scope, receive: Receive, send: Send) -> None:
+            await app({**scope, "state": state}, receive, send)
+
+        transport = httpx.ASGITransport(with_state, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url=OURS) as http:
+            yield http
 
 
 async def asked(path: str, app: App | None = None, **options: Any) -> httpx.Response:  # noqa: ANN401
@@ -195,14 +218,61 @@ async def test_a_request_that_fails_unexpectedly_is_answered_with_all_headers_to
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lessons, "_told", lambda *_: 1 // 0)
-    app = create_app(Settings(f"sqlite:///{tmp_path / 'kamon.sqlite'}"))
-
-    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
-        await app({**scope, "state": {}}, receive, send)
-
-    transport = httpx.ASGITransport(serve, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url=OURS) as http:
+    async with visiting(tmp_path) as http:
         answer = await http.get("/api/lessons/1")
     assert (answer.status_code, answer.json()["code"]) == (500, "failed")
     assert HEADERS.items() <= {name: answer.headers.get(name) for name in HEADERS}.items()
     assert answer.headers["cache-control"] == "no-store"
+
+
+# --- What requests cost ---------------------------------------------------------------------
+
+
+@pytest.fixture
+async def visitor(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with visiting(tmp_path) as http:
+        yield http
+
+
+async def refused_after(http: httpx.AsyncClient, path: str, most: int) -> tuple[int, Any]:
+    """Ask again and again; tell how many answers there were, and the refusal."""
+    for count in range(most):
+        answer = await http.get(path)
+        if answer.status_code == 429:
+            return count, answer
+    return most, None
+
+
+@pytest.mark.parametrize("path", ["/", "/rules", "/nowhere", "/study", "/api/openapi.json"])
+async def test_every_page_spends_from_the_budget(visitor: httpx.AsyncClient, path: str) -> None:
+    count, refusal = await refused_after(visitor, path, 400)
+    assert 20 < count < 300
+    assert refusal.headers["Retry-After"]
+    # A person reads a page, and a program reads JSON.
+    kind = "application/json" if path.startswith("/api/") else "text/html"
+    assert refusal.headers["content-type"].startswith(kind)
+    assert {name: refusal.headers[name] for name in HEADERS} == HEADERS
+
+
+async def test_files_cost_less_than_pages(visitor: httpx.AsyncClient) -> None:
+    count, _ = await refused_after(visitor, f"{stamped()}/js/shell.js", 600)
+    assert count == 600
+
+
+async def test_a_long_body_costs_more_and_is_refused_before_it_is_read(
+    visitor: httpx.AsyncClient,
+) -> None:
+    # It is not even JSON, which would be told to somebody whose body is read.
+    codes = [
+        (await visitor.post("/api/studies/read", content=b"x" * STUDY_LIMIT)).status_code
+        for _ in range(4)
+    ]
+    assert codes[0] == 422
+    assert codes[-1] == 429
+
+
+async def test_a_query_has_a_limit() -> None:
+    app = App()
+    assert (await asked(f"/?a={'x' * QUERY_LIMIT}", app)).status_code == 413
+    assert (await asked(f"/?a={'x' * 100}", app)).status_code == 200
+    assert app.asked == 1

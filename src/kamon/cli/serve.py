@@ -1,6 +1,7 @@
 """``kamon serve``: the web page, for this machine or for the world."""
 
 import asyncio
+import contextlib
 import ipaddress
 import logging
 import os
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from kamon.web.database import Database
     from kamon.web.settings import Settings
 
-# What uvicorn asks for by default.
-BACKLOG: Final = 2048
+# Connections that wait to be accepted. asyncio accepts that many in a row before it does anything
+# else, so a long queue would let one visitor hold up everybody.
+BACKLOG: Final = 50
 # Seconds for requests that are under way when the server is told to end.
 GRACE: Final = 3
 MOST_CONNECTIONS: Final = 50_000
@@ -101,9 +103,9 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     from kamon.web import logs  # noqa: PLC0415
     from kamon.web.app import create_app  # noqa: PLC0415
     from kamon.web.connections import (  # noqa: PLC0415
-        BoundedWebSocket,
-        Doorkeeper,
-        http_protocol,
+        Connections,
+        RequestTracker,
+        protocols,
     )
     from kamon.web.settings import Settings, default_database  # noqa: PLC0415
 
@@ -142,13 +144,16 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     typer.echo(f"Kamon is at {address} (Ctrl-C ends it)")
     if open_browser:
         threading.Timer(1.0, webbrowser.open, [address]).start()
+    connections = Connections(_most_connections(), proxies)
+    http, websocket = protocols(connections)
     config = uvicorn.Config(
-        create_app(settings, opened),
+        RequestTracker(create_app(settings, opened, connections), connections),
         # Its loggers write as ours do.
         log_config=None,
         log_level="warning",
-        http=http_protocol(Doorkeeper(_most_connections(), proxies)),
-        ws=BoundedWebSocket,
+        http=http,
+        ws=websocket,
+        backlog=BACKLOG,
         ws_per_message_deflate=False,
         ws_max_size=4096,
         proxy_headers=trusted_proxy is not None,
@@ -228,12 +233,16 @@ def _open(url: str) -> "Database":
 
 
 def _most_connections() -> int:
-    """Leave some of the files that a process may open to the database and the engine."""
+    """Open as many files as we may, and leave some of them to the database and the engine."""
     try:
         import resource  # noqa: PLC0415 - Windows has none, and no such limit
     except ImportError:
         return MOST_CONNECTIONS
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        # Refused where "unlimited" is not a number that the system takes.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        files = most
     return max(FILES_OF_OUR_OWN, min(MOST_CONNECTIONS, files - FILES_OF_OUR_OWN))
 
 

@@ -54,7 +54,8 @@ def note_refused(services: Services, error: ApiError, where: str) -> None:
     services.metrics.refused.labels(error.code).inc()
 
 
-async def _answer(request: Request, error: ApiError) -> Response:
+async def answer_to(request: Request, error: ApiError) -> Response:
+    """Answer a request that is refused or has failed, as a program or a person reads it."""
     if is_for_programs(request.url.path):
         return json_error(error)
     return shell.problem(request, await services_of(request), error)
@@ -63,14 +64,14 @@ async def _answer(request: Request, error: ApiError) -> Response:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # noqa: S101 - it is registered for these
     note_refused(await services_of(request), error, request.url.path)
-    return await _answer(request, error)
+    return await answer_to(request, error)
 
 
 async def _not_understood(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for these
     # What is wrong in the address of a page leads nowhere.
     program = is_for_programs(request.url.path)
-    return await _answer(request, validation_error(error) if program else ApiError("not-found"))
+    return await answer_to(request, validation_error(error) if program else ApiError("not-found"))
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -78,14 +79,14 @@ async def _http_error(request: Request, error: Exception) -> Response:
     codes = {404: "not-found", 405: "bad-method"}
     code = codes.get(error.status_code, "bad-message")
     detail = "" if code in codes.values() else str(error.detail)
-    answer = await _answer(request, ApiError(code, detail=detail))
+    answer = await answer_to(request, ApiError(code, detail=detail))
     answer.headers.update(error.headers or {})
     return answer
 
 
 async def _database_error(request: Request, error: Exception) -> Response:
     _log.error("the database does not answer: %s", cause_of(error))
-    return await _answer(request, storage_failed())
+    return await answer_to(request, storage_failed())
 
 
 class _AnswerUnexpected:
@@ -119,4 +120,4 @@ class _AnswerUnexpected:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     _log.error("a request failed", exc_info=error)
-    return await _answer(request, ApiError("failed"))
+    return await answer_to(request, ApiError("failed"))

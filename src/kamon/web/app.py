@@ -16,6 +16,7 @@ from kamon import __version__
 from kamon.web import answers, contract
 from kamon.web.cluster.leases import Leases
 from kamon.web.cluster.members import Members, forget_presence
+from kamon.web.connections import Connections
 from kamon.web.database import Database
 from kamon.web.days import routes as day_routes
 from kamon.web.days.store import Days
@@ -38,13 +39,14 @@ from kamon.web.metrics import Metrics
 from kamon.web.overload import Overload
 from kamon.web.pages import routes as page_routes
 from kamon.web.pages.assets import STATIC, assets_router, stamped
+from kamon.web.pages.kept import KeptFiles
 from kamon.web.pictures import routes as picture_routes
 from kamon.web.pictures.studio import Studio
 from kamon.web.puzzles import routes as puzzle_routes
 from kamon.web.puzzles.book import Book
 from kamon.web.puzzles.searching import Searching
 from kamon.web.puzzles.store import PuzzleStore
-from kamon.web.security import Guard
+from kamon.web.security import Guard, RequestCosts
 from kamon.web.server_time import ServerTime
 from kamon.web.services import Puzzles, Services
 from kamon.web.settings import Settings
@@ -68,12 +70,17 @@ class State(TypedDict):
     services: Services
 
 
-def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
-    """Build a server. Unless a database is given that is open, it is opened when it starts."""
+def create_app(
+    settings: Settings, database: Database | None = None, connections: Connections | None = None
+) -> FastAPI:
+    """Build a server. Unless a database is given that is open, it is opened when it starts.
+
+    ``connections`` are those that the server accepts, if somebody counts them.
+    """
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
-        async with _running(settings, database) as services:
+        async with _running(settings, database, connections) as services:
             yield {"services": services}
 
     app = FastAPI(
@@ -101,8 +108,10 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     app.mount("/static", StaticFiles(directory=STATIC))
     # Before the others: what is added first is innermost.
     answers.add_error_handlers(app)
+    app.add_middleware(KeptFiles)
     app.add_middleware(GZipMiddleware, minimum_size=500)
     secure = (settings.public_url or "").startswith("https:")
+    app.add_middleware(RequestCosts)
     app.add_middleware(Guard, secure=secure)
     app.add_middleware(Sockets)
     contract.describe(app)
@@ -187,7 +196,9 @@ async def _playing(
 
 
 @contextlib.asynccontextmanager
-async def _running(settings: Settings, database: Database | None) -> AsyncIterator[Services]:
+async def _running(
+    settings: Settings, database: Database | None, connections: Connections | None
+) -> AsyncIterator[Services]:
     """Start the parts of a server; end them in the opposite order."""
     async with (
         _playing(settings, database, web=True) as core,
@@ -219,9 +230,11 @@ async def _running(settings: Settings, database: Database | None) -> AsyncIterat
         searching = core.health.repeat(
             "puzzles", lambda: services.puzzles.searching.at_night(settings.night), NIGHT_PAUSE
         )
-        tasks = [
-            asyncio.create_task(task) for task in (clearing, searching, services.overload.watch())
-        ]
+        works = [clearing, searching, services.overload.watch()]
+        if connections is not None:
+            works.append(connections.watch())
+            connections.on_refused = lambda reason: core.metrics.cut_off.labels(reason).inc()
+        tasks = [asyncio.create_task(work) for work in works]
         yield services
         await _cancel(tasks)
         studio.close()

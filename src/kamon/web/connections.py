@@ -1,256 +1,212 @@
-"""Connections from outside, bounded: how many there are, how slow, and how much waits for them.
+"""Limits on connections, for what no proxy does and for servers that have none.
 
-uvicorn speaks HTTP and WebSocket for us. It waits for ever for the rest of a request, answers as
-many of them as come, and keeps every pong that a client does not read; the two classes here set
-limits to that. They use uvicorn's own classes, which are not a public interface: pyproject.toml
-bounds its version.
+Public servers stand behind nginx (deploy/nginx.conf), which deals with slow and greedy visitors.
+nginx does not look inside a WebSocket, and a server on a local network has no proxy. So this module
+counts the connections of each address, ends those on which no request arrives, and weighs what a
+WebSocket receives.
+
+The two protocol classes override nothing but methods of ``asyncio.Protocol``. The paths of their
+base classes are the only names of uvicorn that are not documented (tests/web/test_connections.py).
 """
 
 import asyncio
+import logging
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from ipaddress import IPv4Network, IPv6Network, ip_address
-from typing import Any, ClassVar, Final
+from typing import Final, cast
 
-from uvicorn._types import ASGISendEvent
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
-from uvicorn.protocols.utils import ClientDisconnected
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.protocol import State
 
-from kamon.web.limits import Budgets, network_of
+from kamon.web.limits import network_of
 
 Network = IPv4Network | IPv6Network
+Peer = tuple[str, int]
 
-# Seconds in which the head of a request must have come.
-HEAD_SECONDS: Final = 10.0
-# Connections of one address; those of a trusted proxy stand for many visitors.
+# Connections of one address; a trusted proxy may have as many as it needs.
 CONNECTIONS_PER_ADDRESS: Final = 120
-# Bytes that may wait for a client that does not read.
-WRITE_LIMIT: Final = 512 * 1024
-# Pings and empty pieces of messages that a client may send in a second.
-CONTROL_FRAMES_PER_SECOND: Final = 50
-FRAGMENTS_LIMIT: Final = 64
-# A handshake costs as much as so many requests.
-HANDSHAKE_COST: Final = 10
+# Seconds that a connection may be open without a request under way. A request whose head has not
+# arrived in full is not under way. uvicorn itself closes idle connections after 5 seconds.
+IDLE_SECONDS: Final = 12.0
+# Seconds in which somebody must read at least a part of what is sent to them.
+STALLED_SECONDS: Final = 20.0
+SWEEP_SECONDS: Final = 2.0
+# Bytes that a page may send at once, and in each second after that. A move has about 150. Every
+# frame has at least 6, so this bounds pings, pongs and empty frames as well.
+WEBSOCKET_BURST: Final = 32 * 1024
+WEBSOCKET_RATE: Final = 8 * 1024
+
+_log = logging.getLogger("kamon.security")
 
 
-class Doorkeeper:
-    """Counts the connections of every address, and of all together, and paces what they ask.
+class _Connection:
+    """One open connection. ``idle_since`` is None while a request is under way."""
 
-    What refuses a request in a proper way costs almost as much as answering it, so whoever asks too
-    often is not read for a while.
-    """
+    __slots__ = ("idle_since", "moved_at", "network", "transport", "trusted", "unsent")
+
+    def __init__(self, transport: asyncio.Transport, network: str, *, trusted: bool) -> None:
+        self.transport = transport
+        self.network = network
+        self.trusted = trusted
+        self.idle_since: float | None = time.monotonic()
+        # Bytes that wait to be read at the other end, and when any of them last were.
+        self.unsent = 0
+        self.moved_at = time.monotonic()
+
+    def problem(self, now: float) -> str | None:
+        """Say why the connection should be ended, if it should."""
+        unsent = self.transport.get_write_buffer_size()
+        if not unsent or unsent != self.unsent:
+            self.unsent, self.moved_at = unsent, now
+        if unsent:
+            return "answers not read" if now - self.moved_at > STALLED_SECONDS else None
+        idle = self.idle_since is not None and now - self.idle_since > IDLE_SECONDS
+        return "no request" if idle and not self.trusted else None
+
+
+class Connections:
+    """The open connections of one server."""
 
     def __init__(self, most: int, trusted: Sequence[Network] = ()) -> None:
+        # Is called with the reason whenever a connection is cut off.
+        self.on_refused: Callable[[str], None] = lambda _: None
         self._most = most
         self._trusted = trusted
-        self._all = 0
-        self._by_address: Counter[str] = Counter()
-        self._budgets = Budgets()
+        self._open: dict[Peer, _Connection] = {}
+        self._by_network: Counter[str] = Counter()
 
-    def admit(self, address: str) -> bool:
-        """Count a connection, if there is room for it."""
-        network = network_of(address)
-        full = self._by_address[network] >= CONNECTIONS_PER_ADDRESS and not self._is_trusted(
-            address
-        )
-        if self._all >= self._most or full or not self.may_ask(address):
-            return False
-        self._all += 1
-        self._by_address[network] += 1
-        return True
+    def __len__(self) -> int:
+        return len(self._open)
 
-    def may_ask(self, address: str, cost: float = 1.0) -> bool:
-        """Count something that can be refused, unless the address has asked too often."""
-        if self._budgets.delay(network_of(address), "arrivals", 0.0):
-            return False
-        self.pace(address, cost)
-        return True
+    def admit(self, transport: asyncio.Transport) -> None:
+        """Count a new connection, or end it if its address has too many."""
+        peer = _peer(transport)
+        network, trusted = network_of(peer[0]), self._is_trusted(peer[0])
+        if len(self._open) >= self._most:
+            self.refuse(transport, "all connections")
+        elif self._by_network[network] >= CONNECTIONS_PER_ADDRESS and not trusted:
+            self.refuse(transport, "connections of one address")
+        else:
+            self._open[peer] = _Connection(transport, network, trusted=trusted)
+            self._by_network[network] += 1
 
-    def pace(self, address: str, cost: float = 1.0) -> float:
-        """Count a request, and return for how many seconds no other one may follow.
+    def release(self, transport: asyncio.Transport) -> None:
+        """Forget a connection that has ended."""
+        connection = self._open.get(_peer(transport))
+        if connection is None or connection.transport is not transport:
+            return
+        del self._open[_peer(transport)]
+        self._by_network[connection.network] -= 1
+        if not self._by_network[connection.network]:
+            del self._by_network[connection.network]
 
-        A proxy stands for many visitors, and has its own means to pace them.
-        """
-        if self._is_trusted(address):
-            return 0.0
-        network = network_of(address)
-        self._budgets.charge(network, "arrivals", cost)
-        return self._budgets.delay(network, "arrivals", 0.0)
+    def refuse(self, transport: asyncio.Transport, reason: str) -> None:
+        """End a connection at once: what it would still be sent is lost."""
+        self.on_refused(reason)
+        _log.info("a connection was cut off: %s", reason)
+        transport.abort()
+
+    def begin_request(self, peer: Peer) -> None:
+        """Note that a whole request has arrived, which may take as long as it needs."""
+        if peer in self._open:
+            self._open[peer].idle_since = None
+
+    def end_request(self, peer: Peer) -> None:
+        """Note that a request has been answered."""
+        if peer in self._open:
+            self._open[peer].idle_since = time.monotonic()
+
+    def end_useless(self) -> None:
+        """End the connections on which no request arrives, or whose answers nobody reads."""
+        now = time.monotonic()
+        for connection in list(self._open.values()):
+            problem = connection.problem(now)
+            if problem is not None:
+                self.refuse(connection.transport, problem)
+
+    async def watch(self) -> None:
+        """End useless connections, for as long as the server runs."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            self.end_useless()
 
     def _is_trusted(self, address: str) -> bool:
-        return bool(address) and any(ip_address(address) in each for each in self._trusted)
-
-    def release(self, address: str) -> None:
-        """Forget a connection."""
-        network = network_of(address)
-        self._all -= 1
-        self._by_address[network] -= 1
-        if not self._by_address[network]:
-            del self._by_address[network]
+        with suppress(ValueError):
+            return any(ip_address(address) in each for each in self._trusted)
+        return False
 
 
-class BoundedHttp(H11Protocol):
-    """HTTP on a connection that was admitted, and whose requests must come in time."""
+def _peer(transport: asyncio.Transport) -> Peer:
+    """Return the address and port at the other end; nothing for a connection that is gone."""
+    found = transport.get_extra_info("peername")
+    return cast(Peer, tuple(found[:2])) if found else ("", 0)
 
-    doorkeeper: ClassVar[Doorkeeper]
-    _deadline: asyncio.TimerHandle | None = None
-    _admitted: str | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Admit a connection, or end it."""
-        super().connection_made(transport)
-        address = self.client[0] if self.client else ""
-        if not self.doorkeeper.admit(address):
-            transport.abort()
+class RequestTracker:
+    """Tells the connections when a request begins and when it has been answered."""
+
+    def __init__(self, app: ASGIApp, connections: Connections) -> None:
+        self._app = app
+        self._connections = connections
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on."""
+        peer = scope.get("client")
+        if peer is None:
+            await self._app(scope, receive, send)
             return
-        self._admitted = address
-        self._expect_head()
-
-    def data_received(self, data: bytes) -> None:
-        """Take what comes; the head of a request must be whole before the deadline."""
-        before = self.cycle
-        super().data_received(data)
-        if self.transport.get_protocol() is not self:
-            # It is a WebSocket from now on, which may be silent for as long as it likes.
-            return
-        if self.cycle is not before or self.transport.is_closing():
-            self._stop_waiting()
-            self._pace()
-        elif self._deadline is None and self._is_idle():
-            # The first bytes of another request on a connection that was kept alive.
-            self._expect_head()
-
-    def handle_websocket_upgrade(self, event: Any) -> None:  # noqa: ANN401 - as in uvicorn
-        """Hand the connection, and its place, over to a WebSocket."""
-        self._stop_waiting()
-        if self._admitted and not self.doorkeeper.may_ask(self._admitted, HANDSHAKE_COST):
-            self.transport.abort()
-            return
-        super().handle_websocket_upgrade(event)
-        protocol = self.transport.get_protocol()
-        if isinstance(protocol, BoundedWebSocket) and self._admitted is not None:
-            protocol.takes_place(self.doorkeeper, self._admitted)
-            self._admitted = None
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Give the place of the connection back."""
-        self._stop_waiting()
-        if self._admitted is not None:
-            self.doorkeeper.release(self._admitted)
-            self._admitted = None
-        super().connection_lost(exc)
-
-    def _pace(self) -> None:
-        """Read nothing more for a while from an address that asks too often."""
-        delay = self.doorkeeper.pace(self._admitted) if self._admitted is not None else 0.0
-        if delay:
-            self.transport.pause_reading()
-            self.loop.call_later(delay, self._read_again)
-
-    def _read_again(self) -> None:
-        if not self.transport.is_closing():
-            self.transport.resume_reading()
-
-    def _is_idle(self) -> bool:
-        """Tell whether no request is being answered."""
-        cycle: RequestResponseCycle | None = self.cycle
-        return cycle is None or cycle.response_complete
-
-    def _expect_head(self) -> None:
-        self._stop_waiting()
-        self._deadline = self.loop.call_later(HEAD_SECONDS, self._give_up)
-
-    def _stop_waiting(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-    def _give_up(self) -> None:
-        """End a connection on which the head of a request does not come to an end."""
-        if self._is_idle():
-            self.transport.abort()
+        self._connections.begin_request(tuple(peer))
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._connections.end_request(tuple(peer))
 
 
-def http_protocol(doorkeeper: Doorkeeper) -> type[BoundedHttp]:
-    """Return the HTTP protocol of a server whose connections are counted by a doorkeeper."""
-    return type("BoundedHttp", (BoundedHttp,), {"doorkeeper": doorkeeper})
+def protocols(
+    connections: Connections,
+) -> tuple[type[asyncio.Protocol], type[asyncio.Protocol]]:
+    """Return the HTTP and the WebSocket protocol of a server, for ``uvicorn.Config``."""
 
+    class CountedHttp(H11Protocol):
+        """HTTP on a connection that is counted."""
 
-class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """A WebSocket whose client must read, and may not talk without saying anything."""
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.__transport = transport
+            connections.admit(transport)
 
-    _place: tuple[Doorkeeper, str] | None = None
-    _control_frames = 0
-    _counted_since = 0.0
-    _to_be_sent = False
+        def connection_lost(self, exc: Exception | None) -> None:
+            connections.release(self.__transport)
+            super().connection_lost(exc)
 
-    def takes_place(self, doorkeeper: Doorkeeper, address: str) -> None:
-        """Take over the place of the HTTP connection that this one was."""
-        self._place = doorkeeper, address
+    class PacedWebSocket(WebSocketsSansIOProtocol):
+        """A WebSocket on a connection that was counted as HTTP. What it receives is weighed.
 
-    def handle_ping(self) -> None:
-        """Answer a ping, unless there are too many or nobody reads the answers."""
-        if self._is_flooding() or self.transport.get_write_buffer_size() > WRITE_LIMIT:
-            self.transport.abort()
-            return
-        super().handle_ping()
-
-    def handle_cont(self, event: Any) -> None:  # noqa: ANN401 - as in uvicorn
-        """Take a piece of a message, of which there may not be too many."""
-        if len(self.frames) >= FRAGMENTS_LIMIT:
-            self.transport.abort()
-            return
-        super().handle_cont(event)
-
-    def send_receive_event_to_app(self) -> None:
-        """Hand a message on, and stop reading where another one still waits.
-
-        Stopping after every single one, as uvicorn does, takes two calls of the system for each.
+        Weighed before anything is parsed, and cut off rather than paused: uvicorn has its own
+        reasons to pause and resume reading.
         """
-        if self.read_paused or not self.queue.empty():
-            super().send_receive_event_to_app()
-            return
-        self.read_paused = True
-        super().send_receive_event_to_app()
-        self.read_paused = False
 
-    def start_keepalive(self) -> None:
-        """Begin to look whether the client is there; what the handshake said is not needed."""
-        del self.request, self.response
-        super().start_keepalive()
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(transport)
+            self.__transport = cast(asyncio.Transport, transport)
+            self.__left, self.__since = float(WEBSOCKET_BURST), time.monotonic()
 
-    async def send(self, message: ASGISendEvent) -> None:
-        """Send a message, together with others that are sent at the same moment."""
-        text = message.get("text")
-        if not isinstance(text, str) or self.close_sent or not self.handshake_complete:
-            await super().send(message)
-            return
-        await self.writable.wait()
-        if self.disconnected or self.conn.state is not State.OPEN:
-            raise ClientDisconnected
-        self.conn.send_text(text.encode())
-        if not self._to_be_sent:
-            self._to_be_sent = True
-            self.loop.call_soon(self._send_now)
+        def data_received(self, data: bytes) -> None:
+            now = time.monotonic()
+            earned = WEBSOCKET_RATE * (now - self.__since)
+            self.__left = min(WEBSOCKET_BURST, self.__left + earned) - len(data)
+            self.__since = now
+            if self.__left < 0:
+                connections.refuse(self.__transport, "bytes on a WebSocket")
+            else:
+                super().data_received(data)
 
-    def _send_now(self) -> None:
-        self._to_be_sent = False
-        if not self.transport.is_closing():
-            self.transport.write(b"".join(self.conn.data_to_send()))
+        def connection_lost(self, exc: Exception | None) -> None:
+            connections.release(self.__transport)
+            super().connection_lost(exc)
 
-    def _is_flooding(self) -> bool:
-        now = self.loop.time()
-        if now - self._counted_since > 1.0:
-            self._counted_since, self._control_frames = now, 0
-        self._control_frames += 1
-        return self._control_frames > CONTROL_FRAMES_PER_SECOND
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Give the place of the connection back."""
-        if self._place is not None:
-            doorkeeper, address = self._place
-            doorkeeper.release(address)
-            self._place = None
-        super().connection_lost(exc)
+    return CountedHttp, PacedWebSocket

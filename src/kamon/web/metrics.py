@@ -28,6 +28,12 @@ class Metrics:
             ["code"],
             registry=self.registry,
         )
+        self.cut_off = Counter(
+            "kamon_connections_cut_off",
+            "Connections that were cut off, by reason.",
+            ["reason"],
+            registry=self.registry,
+        )
         self.command_seconds = Histogram(
             "kamon_command_seconds",
             "Time from a command to its acknowledgement.",

@@ -1,23 +1,32 @@
-"""What guards the server: bounds on requests, and what browsers may do with our answers."""
+"""What guards the server: limits on requests, and what browsers may do with our answers."""
 
 import asyncio
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kamon.web.answers import json_error
+from kamon.web.answers import answer_to, json_error, note_refused
 from kamon.web.errors import ApiError
 from kamon.web.logs import new_request_id, request_id
 from kamon.web.pages.assets import stamped
+from kamon.web.services import Services
 
 BODY_LIMIT: Final = 16_384
 # A study holds a whole tree of moves with comments.
 STUDY_LIMIT: Final = 131_072
+# What comes after the path of an address. The longest that a page makes is a position line.
+QUERY_LIMIT: Final = 4_096
 # As long as a name in the Internet may be, and a port.
 HOST_LIMIT: Final = 260
 # Seconds in which the whole body of a request must have come.
 BODY_SECONDS: Final = 20.0
+# What a request costs of the budget "requests": little for a file that is kept in memory, and more
+# for a long body to read or a long page to write (bytes as they are sent, compressed).
+FILE_COST: Final = 0.25
+BODY_BYTES_PER_REQUEST: Final = 1_000
+ANSWER_BYTES_PER_REQUEST: Final = 2_500
 HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -85,7 +94,7 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        problem = _problem(Headers(scope=scope), path)
+        problem = _problem(Headers(scope=scope), scope)
         app = self._app if problem is None else json_error(problem)
         await app(scope, _Body(receive), send_guarded)
 
@@ -100,10 +109,56 @@ class Guard:
             headers.setdefault("Cache-Control", "no-store")
 
 
-def _problem(headers: Headers, path: str) -> ApiError | None:
-    limit = STUDY_LIMIT if path.startswith("/api/studies") else BODY_LIMIT
+class RequestCosts:
+    """Lets every request spend from the budget of its visitor, by what it costs us."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it before anything of it is read."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        services: Services = request.state.services
+        client = services.client(request)
+        try:
+            services.budgets.spend(client, "requests", _cost(request))
+        except ApiError as error:
+            note_refused(services, error, scope["path"])
+            answer = await answer_to(request, error)
+            await answer(scope, receive, send)
+            return
+
+        written = False
+
+        async def send_and_charge(message: Message) -> None:
+            nonlocal written
+            if message["type"] == "http.response.start":
+                kind = Headers(raw=message["headers"]).get("content-type", "")
+                written = kind.startswith(("text/html", "application/json"))
+            elif written:
+                cost = len(message.get("body", b"")) / ANSWER_BYTES_PER_REQUEST
+                services.budgets.charge(client, "requests", cost)
+            await send(message)
+
+        await self._app(scope, receive, send_and_charge)
+
+
+def _cost(request: Request) -> float:
+    """Return what a request costs, as far as that is known before it is answered."""
+    if request.url.path.startswith("/static/"):
+        return FILE_COST
+    return 1 + int(request.headers.get("content-length", "0")) / BODY_BYTES_PER_REQUEST
+
+
+def _problem(headers: Headers, scope: Scope) -> ApiError | None:
+    limit = STUDY_LIMIT if scope["path"].startswith("/api/studies") else BODY_LIMIT
     if _is_too_large(headers, limit):
         return ApiError("too-large", detail=f"a request has at most {limit} bytes")
+    if len(scope["query_string"]) > QUERY_LIMIT:
+        return ApiError("too-large", detail=f"a query has at most {QUERY_LIMIT} bytes")
     if len(headers.get("host", "")) > HOST_LIMIT:
         return ApiError("bad-message", detail=f"a host has at most {HOST_LIMIT} letters")
     return None

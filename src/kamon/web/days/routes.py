@@ -86,15 +86,13 @@ class FairBoards(TypedDict):
 @router.get("/day")
 async def show_day(request: Request, services: ServicesParam, date: DateQuery = None) -> DayView:
     """Tell the board of the day, or that of a day before."""
-    services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     return await day_view(services, visitor, day_of(services, date))
 
 
 @router.get("/fair-boards")
-async def show_fair_boards(request: Request, services: ServicesParam) -> FairBoards:
+async def show_fair_boards() -> FairBoards:
     """List the fair boards."""
-    services.spend(request, "requests")
     return {"boards": fair_views()}
 
 

@@ -194,7 +194,6 @@ def _control(text: str) -> Control:
 @router.get("/lobby")
 async def show_lobby(request: Request, services: ServicesParam) -> LobbyView:
     """Tell what is going on: the visitor's running games, those that wait, how many are here."""
-    services.spend(request, "requests")
     return await lobby(services, services.visitor(request, changes=False))
 
 
@@ -208,7 +207,6 @@ async def list_games(
     before: Annotated[int | None, Query(ge=0, le=2**53)] = None,
 ) -> GameList:
     """List the visitor's own games, or those that wait for an opponent."""
-    services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     tables: list[Table] = []
     if which == "open":
@@ -226,7 +224,6 @@ async def list_games(
 @router.get("/games/{game}")
 async def show_game(game: GamePath, request: Request, services: ServicesParam) -> GameView:
     """Tell a game and everything that has happened in it."""
-    services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     table = await services.table(game)
     services.thinkers.consider(table.room)
@@ -251,11 +248,9 @@ async def command_game(
 async def show_position(
     game: GamePath,
     ply: Annotated[int, PathParam(ge=0, le=36)],
-    request: Request,
     services: ServicesParam,
 ) -> BoardView:
     """Tell the board as it was after so many moves."""
-    services.spend(request, "requests")
     room = (await services.desk.table(game)).room
     if ply >= len(room.positions):
         raise ApiError("not-found", detail=f"the game has {len(room.moves)} moves")
@@ -263,9 +258,8 @@ async def show_position(
 
 
 @router.get("/games/{game}/record", **answers_with(PGN))
-async def show_record(game: GamePath, request: Request, services: ServicesParam) -> Response:
+async def show_record(game: GamePath, services: ServicesParam) -> Response:
     """Give the game as a record (PGN)."""
-    services.spend(request, "requests")
     room = (await services.desk.table(game)).room
     name = f'attachment; filename="kamon-{room.id}.pgn"'
     return Response(

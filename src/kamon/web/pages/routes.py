@@ -80,7 +80,6 @@ async def home(request: Request, services: ServicesParam) -> Response:
 async def _lobby(request: Request, services: Services) -> LobbyView:
     """Tell what is going on, or nothing: the page opens even where the database does not answer."""
     try:
-        services.spend(request, "requests")
         return await lobby(services, services.visitor(request, changes=False))
     except (ApiError, SQLAlchemyError, OSError):
         return {"here": 0, "mine": [], "open": []}
@@ -130,7 +129,6 @@ async def learn(request: Request, services: ServicesParam) -> Response:
 @router.get("/day")
 async def day_page(request: Request, services: ServicesParam, date: DateQuery = None) -> Response:
     """Show the board of the day, or that of a day before."""
-    services.spend(request, "requests")
     layout = Layout.shuffled(await services.days.seed_of(day_of(services, date)))
     card = _card(request, services, format_layout(layout))
     return render(request, services, "day.html", page="day", **card)
@@ -154,7 +152,6 @@ async def study_page(
     study: Annotated[PublicId, PathParam()], request: Request, services: ServicesParam
 ) -> Response:
     """Show a study that somebody keeps."""
-    services.spend(request, "requests")
     kept = await asyncio.to_thread(services.studies.find, study)
     if kept is None:
         raise ApiError("no-such-study")
@@ -188,7 +185,6 @@ async def day_puzzle_page(day: DayName, request: Request, services: ServicesPara
 
 
 async def _day_puzzle_page(day: date, request: Request, services: Services) -> Response:
-    services.spend(request, "requests")
     puzzle = await services.puzzles.store.puzzle_of(day)
     return await _puzzle_page(puzzle, request, services, day=day.isoformat())
 
@@ -196,7 +192,6 @@ async def _day_puzzle_page(day: date, request: Request, services: Services) -> R
 @router.get("/puzzles/{puzzle}")
 async def puzzle_page(puzzle: PuzzleId, request: Request, services: ServicesParam) -> Response:
     """Show one puzzle."""
-    services.spend(request, "requests")
     return await _puzzle_page(puzzle, request, services)
 
 

@@ -89,7 +89,7 @@ def problem(request: Request, services: Services, error: ApiError) -> Response:
     sentence = i18n.translate(language, error.kind.sentence).format(**error.values)
     # That something is not there is told without naming what: the address may be mistyped.
     missing = error.kind.status == 404  # noqa: PLR2004
-    return render(
+    answer = render(
         request,
         services,
         "problem.html",
@@ -97,3 +97,6 @@ def problem(request: Request, services: Services, error: ApiError) -> Response:
         page="problem",
         sentence=None if missing else sentence,
     )
+    if error.retry:
+        answer.headers["Retry-After"] = str(error.retry)
+    return answer

@@ -70,7 +70,6 @@ async def next_puzzle(
     request: Request, services: ServicesParam, theme: ThemeName | None = None
 ) -> PuzzleView:
     """Choose a puzzle that fits the visitor, of a theme or any."""
-    services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     player = await asyncio.to_thread(services.puzzles.store.player, visitor.holder)
     tried = await asyncio.to_thread(services.puzzles.store.tried, visitor.holder)
@@ -96,7 +95,6 @@ async def _choose(
 @router.get("/me")
 async def show_progress(request: Request, services: ServicesParam) -> ProgressView:
     """Tell how the visitor does at puzzles."""
-    services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     return await _progress(services, visitor.holder)
 
@@ -107,7 +105,6 @@ async def show_progress(request: Request, services: ServicesParam) -> ProgressVi
 @router.get("/runs")
 async def show_run(request: Request, services: ServicesParam) -> RunAnswer:
     """Tell the visitor's run against the clock, if its time is not over."""
-    services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     player = await asyncio.to_thread(services.puzzles.store.player, visitor.holder)
     if not player.run_left(services.desk.now()):
@@ -163,7 +160,6 @@ async def show_calendar(
     request: Request, services: ServicesParam, month: Annotated[MonthName | None, Query()] = None
 ) -> CalendarView:
     """Tell the puzzles of a month's days, up to today, and which ones the visitor has solved."""
-    services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     today = services.days.today()
     first = today.replace(day=1) if month is None else read_day(f"{month}-01", services)
@@ -180,7 +176,6 @@ async def show_calendar(
 @router.get("/days/{name}")
 async def show_day(name: DayName, request: Request, services: ServicesParam) -> PuzzleView:
     """Tell the puzzle of a day: the same for everybody."""
-    services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     day = read_day(name, services)
     listed = await _find(services, await services.puzzles.store.puzzle_of(day))
@@ -205,7 +200,6 @@ def read_day(name: str, services: Services) -> date:
 @router.get("/missed")
 async def next_missed(request: Request, services: ServicesParam) -> MissedAnswer:
     """Find a position in one of the visitor's lost games in which they could have done better."""
-    services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     holder = visitor.require()
     ids = await asyncio.to_thread(
@@ -276,7 +270,6 @@ def _judge_missed(room: Room, missed: dict[str, Any], cell: int) -> Judged:
 @router.get("/{name}")
 async def show_puzzle(name: PuzzleId, request: Request, services: ServicesParam) -> PuzzleView:
     """Tell a puzzle, without its solution."""
-    services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     listed = await _find(services, name)
     return _puzzle_view(

@@ -33,8 +33,6 @@ from kamon.web.studies.tree import (
 )
 
 STUDIES_LISTED: Final = 50
-# Reading a text takes time by its length: so many characters count as one more request.
-CHARACTERS_PER_REQUEST: Final = 1_000
 
 StudyPath = Annotated[PublicId, PathParam()]
 router = APIRouter(prefix="/api", responses=ERROR_ANSWERS)
@@ -73,11 +71,8 @@ class SavedStudy(TypedDict):
 
 
 @router.get("/board")
-async def show_board(
-    request: Request, services: ServicesParam, line: Annotated[str, Query(max_length=LINE_LIMIT)]
-) -> BoardView:
+async def show_board(line: Annotated[str, Query(max_length=LINE_LIMIT)]) -> BoardView:
     """Tell the board that a position line leads to."""
-    services.spend(request, "requests")
     return board_view(game_on(line).position)
 
 
@@ -85,7 +80,6 @@ async def show_board(
 async def read_study(pasted: Pasted, request: Request, services: ServicesParam) -> ReadStudy:
     """Read whatever somebody has; a record with an error opens up to the error."""
     services.visitor(request, changes=True)
-    _charge(request, services, len(pasted.text))
     try:
         # A long record takes a while, in which others play.
         return await asyncio.to_thread(_read, pasted.text)
@@ -104,7 +98,6 @@ def _read(text: str) -> ReadStudy:
 async def write_record(study: Study, request: Request, services: ServicesParam) -> Response:
     """Give a study as a record (PGN)."""
     services.visitor(request, changes=True)
-    _charge(request, services, _length(request))
     _, record = await asyncio.to_thread(_written, study)
     return Response(record, media_type=f"{PGN}; charset=utf-8")
 
@@ -112,7 +105,6 @@ async def write_record(study: Study, request: Request, services: ServicesParam) 
 @router.get("/studies")
 async def list_studies(request: Request, services: ServicesParam) -> StudyList:
     """List the visitor's studies."""
-    services.spend(request, "requests")
     visitor = services.visitor(request, changes=False)
     if visitor.holder is None:
         return {"studies": []}
@@ -159,7 +151,6 @@ async def save_study(
 async def delete_study(name: StudyPath, request: Request, services: ServicesParam) -> None:
     """Delete a study, which only its owner may."""
     holder = services.visitor(request, changes=True).require()
-    services.spend(request, "requests")
     await services.studies.remove(name, holder)
 
 
@@ -167,7 +158,7 @@ async def delete_study(name: StudyPath, request: Request, services: ServicesPara
 async def show_study(name: StudyPath, request: Request, services: ServicesParam) -> KeptStudy:
     """Tell a study, whosever it is."""
     visitor = services.visitor(request, changes=False)
-    kept = await _found(name, request, services)
+    kept = await _found(name, services)
     try:
         tree = await asyncio.to_thread(lambda: tree_of(parse_record(kept.record)))
     except KamonError as error:
@@ -181,19 +172,17 @@ async def show_study(name: StudyPath, request: Request, services: ServicesParam)
 
 
 @router.get("/studies/{name}/record", **answers_with(PGN))
-async def show_record(name: StudyPath, request: Request, services: ServicesParam) -> Response:
+async def show_record(name: StudyPath, services: ServicesParam) -> Response:
     """Give a study that is kept as a record (PGN)."""
-    kept = await _found(name, request, services)
+    kept = await _found(name, services)
     headers = {"Content-Disposition": f'attachment; filename="kamon-{name}.pgn"'}
     return Response(kept.record, media_type=f"{PGN}; charset=utf-8", headers=headers)
 
 
-async def _found(name: str, request: Request, services: Services) -> Kept:
-    services.spend(request, "requests")
+async def _found(name: str, services: Services) -> Kept:
     kept = await asyncio.to_thread(services.studies.find, name)
     if kept is None:
         raise ApiError("no-such-study")
-    _charge(request, services, len(kept.record))
     return kept
 
 
@@ -202,14 +191,9 @@ def _written(study: Study) -> tuple[Game, str]:
     return game, record_of(game)
 
 
-def _charge(request: Request, services: Services, characters: int) -> None:
-    services.spend(request, "requests", 1 + characters // CHARACTERS_PER_REQUEST)
-
-
 def _charge_keeping(request: Request, services: Services) -> None:
     services.spend(request, "games")
     services.spend(request, "kilobytes", _length(request) / 1_000)
-    _charge(request, services, _length(request))
 
 
 def _length(request: Request) -> int:
