@@ -217,13 +217,3 @@ async def test_old_studies_are_cleared(studies: Studies) -> None:
     await keep(studies, "new", now=50)
     await studies.clear(50)
     assert names(studies) == ["new"]
-
-
-async def test_a_character_that_a_database_cannot_hold_is_left_out(studies: Studies) -> None:
-    made = game(title="a\0b")
-    made.root.comment = "before\0after"
-    await studies.keep("one", ANN, 10, format_record(made), made)
-    kept = studies.find("one")
-    assert kept is not None
-    assert parse_record(kept.record).root.comment == "beforeafter"
-    assert [each.title for each in studies.list_of(ANN, 1)] == ["ab"]

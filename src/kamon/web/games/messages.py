@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NotRequired, cast
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from kamon.engine.strengths import STRONGEST
@@ -12,8 +12,13 @@ from kamon.web.games.rooms import CLIENT_COMMANDS, NAME_LIMIT, Event, Offer
 from kamon.web.games.views import RoomView, ScoreView, SeatView, SummaryView
 from kamon.web.ids import PublicId
 from kamon.web.schemas import DefectView, Line, SideName, Strict
+from kamon.web.visible import visible_line
 
-Name = Annotated[str, StringConstraints(max_length=NAME_LIMIT, strip_whitespace=True)]
+Name = Annotated[
+    str,
+    StringConstraints(max_length=NAME_LIMIT, strip_whitespace=True),
+    AfterValidator(visible_line),
+]
 CommandId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 # The commands are those that rooms decide; nothing else lists them.
 CommandName = Annotated[

@@ -113,8 +113,7 @@ class Studies:
 
     async def clear(self, before: int) -> None:
         """Remove the studies that nobody has changed since a moment."""
-        old = delete(studies).where(studies.c.updated < before)
-        await self._writer.write(lambda connection: connection.execute(old))
+        await self._writer.clear(studies, studies.c.updated < before)
 
 
 def _owned(connection: Connection, study: str, holder: str) -> int:
@@ -130,13 +129,8 @@ def _owned(connection: Connection, study: str, holder: str) -> int:
 
 def _columns(record: str, game: Game) -> dict[str, str | int]:
     return {
-        "record": _storable(record),
-        "title": _storable(game.tags.get("Event", ""))[:200],
+        "record": record,
+        "title": game.tags.get("Event", "")[:200],
         "moves": len(game.main_line()),
         "line": format_line(game),
     }
-
-
-def _storable(text: str) -> str:
-    """Leave NUL characters out: nobody sees them, and PostgreSQL cannot hold them."""
-    return text.replace("\0", "")

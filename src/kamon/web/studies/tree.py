@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal, cast
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from kamon.errors import IllegalMoveError, KamonError, LayoutError, PositionError
@@ -12,6 +12,7 @@ from kamon.position import Side
 from kamon.record import format_record, parse_record, parse_record_so_far
 from kamon.web.errors import ApiError
 from kamon.web.schemas import DefectView, Line, SideName, Strict
+from kamon.web.visible import visible_line, visible_text
 
 TEXT_LIMIT: Final = 60_000
 # A tree is no larger than a record of it can be.
@@ -21,7 +22,12 @@ TAGS_LIMIT: Final = 30
 CLOCK_LIMIT: Final = 99_999 * 3_600_000
 
 # Whatever can be read can be kept.
-Comment = Annotated[str, StringConstraints(max_length=TEXT_LIMIT)]
+Comment = Annotated[str, StringConstraints(max_length=TEXT_LIMIT), AfterValidator(visible_text)]
+Title = Annotated[
+    str,
+    StringConstraints(max_length=200, strip_whitespace=True),
+    AfterValidator(visible_line),
+]
 
 
 class Branch(Strict):
@@ -49,13 +55,13 @@ class Study(Strict):
     """A start, as a layout or as the three fields of a position, and what was played from it."""
 
     start: Line
-    title: Annotated[str, StringConstraints(max_length=200, strip_whitespace=True)] = ""
+    title: Title = ""
     comment: Comment = ""
     children: Annotated[list[Branch], Field(max_length=36, default_factory=list)]
     # The tags of the record that it came from, but for the title and what follows from the moves.
     tags: dict[
         Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,40}$")],
-        Annotated[str, StringConstraints(max_length=200)],
+        Title,
     ] = Field(max_length=TAGS_LIMIT, default_factory=dict)
     end: End | None = None
 
@@ -124,8 +130,8 @@ def tree_of(game: Game) -> StudyView:
     start = game.root.position
     return {
         "start": format_position(start) if start.ply else format_layout(start.layout),
-        "title": game.tags.get("Event", "")[:200],
-        "comment": game.root.comment,
+        "title": visible_line(game.tags.get("Event", ""))[:200],
+        "comment": visible_text(game.root.comment),
         "children": [_branch(node) for node in game.root.children],
         "tags": _short_tags(game),
         "end": _end_of(game),
@@ -134,7 +140,7 @@ def tree_of(game: Game) -> StudyView:
 
 def _short_tags(game: Game) -> dict[str, str]:
     """Choose what a study keeps of a record's tags; there may be any number of any length."""
-    tags = {name: value[:200] for name, value in game.tags.items() if name != "Event"}
+    tags = {name: visible_line(value)[:200] for name, value in game.tags.items() if name != "Event"}
     return dict([each for each in tags.items() if len(each[0]) <= 40][:TAGS_LIMIT])  # noqa: PLR2004
 
 
@@ -150,7 +156,7 @@ def _branch(node: Node) -> BranchView:
     said = " ".join(part for part in (node.intro, node.comment) if part)
     return {
         "move": format_cell(node.cell or 0),
-        "comment": said,
+        "comment": visible_text(said),
         "glyphs": list(node.glyphs),
         "clock": node.clock,
         "children": [_branch(child) for child in node.children],
