@@ -259,7 +259,7 @@ function showGames() {
   openGames.hidden = !open.length;
   render(
     html`<h2 id="mine-title">${t("Your games")}</h2><a class="small" href="/games">${t("All my games")}</a>
-      <ul class="running">${mine.map(myGame)}</ul>`,
+      <ul class="running-games">${mine.map(myGame)}</ul>`,
     myGames,
   );
   render(

@@ -153,11 +153,15 @@ async function readArranged(line) {
 export function keep() {
   const { kept, mine, seen, tree } = desk;
   const isSaved = kept && mine;
+  const sent = JSON.stringify(tree.study);
   savings.show(
     ask(isSaved ? `/api/studies/${kept}` : "/api/studies", isSaved ? { ...tree.study, seen } : tree.study),
     ({ id, updated }) => {
       draft.drop(kept, mine);
-      Object.assign(desk, { kept: id, mine: true, seen: updated, changed: false, message: "" });
+      // Whatever was changed while the answer was on its way has not been saved.
+      const changed = JSON.stringify(desk.tree.study) !== sent;
+      if (changed) draft.keep(id, desk.tree.study);
+      Object.assign(desk, { kept: id, mine: true, seen: updated, changed, message: "" });
       history.replaceState(null, "", `/study/${id}`);
       announce(t("Saved."));
       update();
