@@ -147,3 +147,28 @@ async def test_a_disk_that_fails_is_noted_until_it_works_again(
     assert values(writer)["alive"] == "7"
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+# --- Leases -----------------------------------------------------------------------------------
+
+
+async def test_a_lease_belongs_to_one_server_until_it_ends(memory: ServerMemory) -> None:
+    assert await memory.take_lease("work", 1_000, 500)
+    assert not await memory.take_lease("work", 1_400, 500)
+    assert await memory.take_lease("other", 1_400, 500)
+    # A server that has died does not keep it for ever.
+    assert await memory.take_lease("work", 1_500, 500)
+    await memory.end_lease("work")
+    assert await memory.take_lease("work", 1_501, 500)
+
+
+async def test_of_servers_that_want_a_lease_at_once_one_gets_it(postgres_url: str) -> None:
+    databases = [Database(postgres_url) for _ in range(3)]
+    databases[0].open()
+    writers = [Writer(database) for database in databases]
+    memories = [ServerMemory(each.database, each) for each in writers]
+    taken = await asyncio.gather(*(each.take_lease("work", 1_000, 500) for each in memories))
+    assert sorted(taken) == [False, False, True]
+    for writer in writers:
+        writer.close()
+        writer.database.close()

@@ -1,6 +1,7 @@
 """Puzzles on a server: ratings, tries, days, runs, and what is found in games at night."""
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -21,7 +22,7 @@ from kamon.web.database import Database
 from kamon.web.engine.analysing import _look_for_puzzles
 from kamon.web.errors import ApiError
 from kamon.web.puzzles import store as module
-from kamon.web.puzzles.book import Book, puzzle_for, shipped
+from kamon.web.puzzles.book import Book, Listed, puzzle_for, shipped
 from kamon.web.puzzles.glicko import LEAST_DEVIATION, MOST_DEVIATION, Rating, bounded, rated
 from kamon.web.puzzles.judging import judge
 from kamon.web.puzzles.messages import ThemeName
@@ -30,6 +31,7 @@ from kamon.web.puzzles.store import FIRST_RATING, RUN_LENGTH, RUN_PENALTY, Puzzl
 from kamon.web.writer import Writer
 from postgres import Postgres, running_postgres
 from shipped_puzzles import shipped_fields
+from web_server import PATIENCE
 
 ANN, BOB = "a" * 64, "b" * 64
 NOW = 1_800_000_000_000
@@ -233,6 +235,30 @@ def test_every_theme_can_be_asked_for() -> None:
     assert set(ThemeName.__args__) == set(THEMES)  # type: ignore[attr-defined]
 
 
+async def test_a_new_rating_does_not_wait_for_a_slow_database(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ratings are noted on the event loop, while a thread reads them all."""
+    book = Book(writer.database)
+    reading, answer = threading.Event(), threading.Event()
+
+    def slow() -> dict[str, Listed]:
+        reading.set()
+        assert answer.wait(PATIENCE)
+        return {}
+
+    book.puzzles()
+    book.forget()
+    monkeypatch.setattr(book, "_changed", slow)
+    reader = threading.Thread(target=book.puzzles)
+    reader.start()
+    assert reading.wait(PATIENCE)
+    book.renew(EASY.id, Rating(1234, 99))
+    assert reader.is_alive()
+    answer.set()
+    reader.join(PATIENCE)
+
+
 async def test_a_rating_that_has_changed_is_known_at_once(writer: Writer) -> None:
     book = Book(writer.database)
     assert book.find(EASY.id) == EASY
@@ -350,6 +376,9 @@ class Engine:
         moves = PUZZLE.moves + PUZZLE.solution
         return SimpleNamespace(room=SimpleNamespace(layout=PUZZLE.layout, moves=moves))
 
+    def now(self) -> int:
+        return 0
+
     async def work(self, *_: object) -> AsyncGenerator[dict[str, None], None]:
         if code := self.failures.get(self.asked[-1]):
             raise ApiError(code, seconds=1)
@@ -363,13 +392,22 @@ def searching_with(engine: Engine, memory: dict[str, str], monkeypatch: pytest.M
     async def keep(name: str, value: str) -> None:
         memory[name] = value
 
+    async def take_lease(name: str, now: int, milliseconds: int) -> bool:
+        assert (now, milliseconds > 0) == (0, True)
+        return memory.setdefault(name, "free") == "free"
+
+    async def end_lease(name: str) -> None:
+        del memory[name]
+
     def finished(since: int, _: int) -> list[tuple[str, int]]:
         return [(f"game-{at}", at) for at in (1, 2, 3) if at > since]
 
     monkeypatch.setattr("kamon.web.puzzles.searching._LEAST_MOVES", 1)
     fakes = cast("Any", engine)
     store = cast("Any", SimpleNamespace(finished_games=finished))
-    remembered = cast("Any", SimpleNamespace(read=read, keep=keep))
+    remembered = cast(
+        "Any", SimpleNamespace(read=read, keep=keep, take_lease=take_lease, end_lease=end_lease)
+    )
     return Searching(store, cast("Any", None), fakes, fakes, remembered)
 
 
@@ -381,6 +419,16 @@ async def test_a_game_that_cannot_be_searched_keeps_no_other_waiting(
     await searching_with(engine, memory, monkeypatch).at_night((0, 24))
     assert engine.asked == ["game-1", "game-2", "game-3"]
     assert memory == {"puzzles": "3"}
+
+
+async def test_of_several_servers_one_searches_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, memory = Engine({}), {"puzzles lease": "another server's"}
+    searching = searching_with(engine, memory, monkeypatch)
+    await searching.at_night((0, 24))
+    assert engine.asked == []
+    del memory["puzzles lease"]
+    await searching.at_night((0, 24))
+    assert engine.asked == ["game-1", "game-2", "game-3"]
 
 
 @pytest.mark.parametrize("code", ["no-engine", "too-many"])

@@ -33,6 +33,10 @@ MOST_CONNECTIONS: Final = 50_000
 USUAL_PORT: Final = 443
 FILES_OF_OUR_OWN: Final = 100
 _HOURS: Final = 24
+# What uvicorn says of something that a client has sent.
+_NOT_OUR_FAULT: Final = frozenset(
+    {"Invalid HTTP request received.", "Invalid UTF-8 sequence received from client."}
+)
 
 EXAMPLES = """Examples:
 
@@ -90,6 +94,13 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         Literal["info", "warning"],
         typer.Option(help="What is logged; info adds attempts that were refused."),
     ] = "warning",
+    clock_is_right: Annotated[
+        bool,
+        typer.Option(
+            "--clock-is-right",
+            help="Believe this machine's clock, although the database has seen another time.",
+        ),
+    ] = False,
     web: Annotated[
         bool,
         typer.Option("--web/--no-web", help="Serve the page, or only think for other servers."),
@@ -129,13 +140,13 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         return
     logs.set_up(log_format, log_level)
     if not web:
-        _think(settings)
+        _think(settings, clock_is_right=clock_is_right)
         return
     try:
         listener = bind(host, port)
     except OSError as error:
         raise typer.BadParameter(f"cannot listen on {host}:{port}: {error.strerror}") from None
-    opened = _open(settings.database)
+    opened = _open(settings.database, clock_is_right=clock_is_right)
     _warn_of_root(host)
     # From now on a browser that comes early waits, instead of being refused.
     listener.listen(BACKLOG)
@@ -166,11 +177,11 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     uvicorn.Server(config).run(sockets=[listener])
 
 
-def _think(settings: "Settings") -> None:
+def _think(settings: "Settings", *, clock_is_right: bool) -> None:
     """Think for the servers that share a database, until somebody ends it."""
     from kamon.web.app import think  # noqa: PLC0415 - see above
 
-    database = _open(settings.database)
+    database = _open(settings.database, clock_is_right=clock_is_right)
     if not database.shared:
         database.close()
         raise typer.BadParameter(
@@ -222,13 +233,25 @@ def _origin(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
-def _open(url: str) -> "Database":
+def _open(url: str, *, clock_is_right: bool) -> "Database":
     """Open the database, or say what is wrong with it before anything else is started."""
-    from kamon.web.database import Database  # noqa: PLC0415 - see above
+    from kamon.web.clock_check import ClockError, believe_clock, check_clock  # noqa: PLC0415
+    from kamon.web.database import Database  # noqa: PLC0415
+    from kamon.web.games.store import Games  # noqa: PLC0415
+    from kamon.web.server_time import wall_time  # noqa: PLC0415
 
     with opening(url, "--database"):
         database = Database(url)
         database.open()
+        # Servers that share a database all go by its clock.
+        now = Games(database).time() if database.shared else wall_time()
+        if clock_is_right:
+            believe_clock(database, now)
+        try:
+            check_clock(database, now)
+        except ClockError as error:
+            database.close()
+            raise typer.BadParameter(str(error), param_hint="the clock") from None
     return database
 
 
@@ -267,9 +290,9 @@ def _warn_of_root(host: str) -> None:
 
 
 def _shorten(record: logging.LogRecord) -> bool:
-    """Log one line, and no traceback, for what is no HTTP and for requests cut off at the end."""
+    """Log one line, and no traceback, for nonsense from clients and for what the end cuts off."""
     cancelled = record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError)
-    if cancelled or record.msg == "Invalid HTTP request received.":
+    if cancelled or record.msg in _NOT_OUR_FAULT:
         record.exc_info = None
     return True
 

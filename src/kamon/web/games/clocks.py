@@ -69,7 +69,8 @@ class Clock:
         """Tell what a side has left at a moment; never less than nothing."""
         whole = self.black if side is Side.BLACK else self.white
         used = now - self.since if side is turn and self.since is not None else 0
-        return max(0, whole - used)
+        # Time that a clock which went back would give to somebody is not given.
+        return max(0, whole - max(0, used))
 
     def flag(self, turn: Side) -> int | None:
         """Return the moment at which the side to move will have run out, if its clock runs."""

@@ -65,20 +65,28 @@ def _listed(text: str) -> Listed:
 
 
 class Book:
-    """The puzzles of one server. Its methods read the database: not for the event loop."""
+    """The puzzles of one server.
+
+    Its methods read the database and are not for the event loop, but for ``renew`` and ``forget``.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._listed: dict[str, Listed] = {}
         self._read_at = -_REFRESH_SECONDS
+        # One thread at a time reads the database. The event loop never waits for that: the second
+        # lock is held for moments only.
+        self._reading = threading.Lock()
         self._lock = threading.Lock()
 
     def puzzles(self) -> dict[str, Listed]:
         """List all puzzles by their ids, with ratings that are at most a minute old."""
-        with self._lock:
+        with self._reading:
             if time.monotonic() - self._read_at >= _REFRESH_SECONDS:
-                self._listed = shipped() | self._changed()
-                self._read_at = time.monotonic()
+                began = time.monotonic()
+                listed = shipped() | self._changed()
+                with self._lock:
+                    self._listed, self._read_at = listed, began
             return self._listed
 
     def forget(self) -> None:

@@ -200,6 +200,7 @@ def read_day(name: str, services: Services) -> date:
 @router.get("/missed")
 async def next_missed(request: Request, services: ServicesParam) -> MissedAnswer:
     """Find a position in one of the visitor's lost games in which they could have done better."""
+    services.overload.require("studies")
     visitor = services.visitor(request, changes=False)
     holder = visitor.require()
     ids = await asyncio.to_thread(

@@ -26,9 +26,14 @@ _SECONDS: Final = 20.0
 _LEAST_MOVES: Final = 16
 _GAMES_AT_ONCE: Final = 20
 _MARK: Final = "puzzles"
+# Longer than the search in all those games can take.
+_LEASE: Final = "puzzles lease"
+_LEASE_MILLISECONDS: Final = 600_000
 _ONE_GAME: Final = frozenset({"engine-failed", "no-such-game"})
 # Of a visitor's games the latest are looked at, and what was found in so many is remembered.
 MISSED_GAMES: Final = 40
+# How many games the engine is asked about for one request.
+_MISSED_AT_ONCE: Final = 8
 _REMEMBERED: Final = 1_000
 
 Told = dict[str, Any]
@@ -68,8 +73,17 @@ class Searching:
     ) -> None:
         """Look for puzzles in games that have ended, as long as it is night and nobody studies."""
         while hours is not None and is_night(hours, clock()) and not self._analysts.waiting:
-            if not await self.search():
+            if not await self._search_alone():
                 return
+
+    async def _search_alone(self) -> int:
+        """Search, unless another server that shares the games does so at the moment."""
+        if not await self._memory.take_lease(_LEASE, self._desk.now(), _LEASE_MILLISECONDS):
+            return 0
+        try:
+            return await self.search()
+        finally:
+            await self._memory.end_lease(_LEASE)
 
     async def search(self) -> int:
         """Look at some games that have ended since the last time; return how many."""
@@ -102,7 +116,11 @@ class Searching:
         self, rooms: list[tuple[Room, Side]], client: str
     ) -> tuple[Room, Side, Told] | None:
         """Find a move that a visitor missed in one of several games, in any order."""
+        asked = 0
         for room, side in random.sample(rooms, len(rooms)):
+            asked += (room.id, side) not in self._missed
+            if asked > _MISSED_AT_ONCE:
+                break
             missed = await self.missed(room, side, client)
             if missed is not None:
                 return room, side, missed
