@@ -440,7 +440,7 @@ def test_a_cookie_plays_from_our_own_page_alone(server: Server) -> None:
         assert [each["id"] for each in client.get("/api/games").json()["games"]] == [game["id"]]
 
 
-@pytest.mark.parametrize("header", ["Bearer x", "Basic abc", "Bearer " + "a" * 44])
+@pytest.mark.parametrize("header", ["Bearer x", "Bearer " + "a" * 44])
 def test_a_malformed_secret_is_refused(server: Server, header: str) -> None:
     for path in ("/api/games", f"/api/games/{NO_GAME}"):
         answer = httpx.get(server.address + path, headers={"Authorization": header})

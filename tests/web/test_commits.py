@@ -19,6 +19,7 @@ from kamon.web.games.commits import Commits, Done, Part
 from kamon.web.games.rooms import Event, Seat, create, evolve, set_up
 from kamon.web.games.store import Change, Games
 from kamon.web.games.tables import Table
+from kamon.web.health import Health
 from kamon.web.writer import Writer
 from web_server import PATIENCE
 
@@ -38,7 +39,9 @@ class Desk:
         self.told: list[str] = []
         self.batches: list[list[str]] = []
         self.failures: list[Exception] = []
-        self.commits = Commits(writer, self.publish, self.undo)
+        self.failures_of: dict[str, list[Exception]] = {}
+        self.health = Health()
+        self.commits = Commits(writer, self.publish, self.undo, health=self.health)
         self.commits.commit = self.commit
 
     def commit(self, connection: Connection, changes: Iterable[Change]) -> None:
@@ -46,6 +49,9 @@ class Desk:
         self.batches.append([change.game for change in batch])
         if self.failures:
             raise self.failures.pop(0)
+        for change in batch:
+            if failures := self.failures_of.get(change.game):
+                raise failures.pop(0)
         store.commit(connection, batch)
 
     async def publish(self, part: Part) -> None:
@@ -178,3 +184,61 @@ async def test_whoever_goes_away_stops_nothing(desk: Desk) -> None:
     failed.cancel()
     await until(lambda: len(desk.told) == 2)
     assert desk.games.load("one")[0] == [FIRST]
+
+
+# --- Nothing ends the writing -----------------------------------------------------------------
+
+
+async def test_what_cannot_be_published_is_written_and_does_not_stop_the_others(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = [RuntimeError("a defect")]
+    publish = desk.commits._publish
+
+    async def publish_or_fail(part: Part) -> None:
+        if failures:
+            raise failures.pop()
+        await publish(part)
+
+    monkeypatch.setattr(desk.commits, "_publish", publish_or_fail)
+    first = opened("one")
+    room, _ = await asyncio.wait_for(desk.commits.add(first), PATIENCE)
+    assert room.id == "one"
+    assert first.table.doubtful
+    assert desk.health.problems == {"publishing": "RuntimeError"}
+    await asyncio.wait_for(desk.commits.add(opened("two")), PATIENCE)
+    assert desk.told == ["two 1"]
+    assert desk.health.problems == {}
+
+
+async def test_a_defect_fails_its_own_command_and_no_other(desk: Desk) -> None:
+    good, bad = opened("good"), opened("bad")
+    # Once for both together, and once more for the bad one alone.
+    desk.failures_of["bad"] = [TypeError("a defect"), TypeError("a defect")]
+    doing = [desk.commits.add(good), desk.commits.add(bad)]
+    await asyncio.wait_for(doing[0], PATIENCE)
+    assert await code_of(doing[1]) == "failed"
+    await asyncio.wait_for(desk.commits.add(opened("later")), PATIENCE)
+
+
+async def test_what_cannot_be_put_back_does_not_stop_the_others(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_: Part) -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(desk.commits, "_undo", fail)
+    desk.failures.append(DISK_FULL)
+    assert await code_of(desk.commits.add(opened("one"))) == "storage"
+    await asyncio.wait_for(desk.commits.add(opened("two")), PATIENCE)
+
+
+async def test_a_server_that_stops_does_not_wait_for_ever(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "FINISH_SECONDS", 0.1)
+    # Nobody runs the commits.
+    commits = Desk(writer).commits
+    commits.add(opened("one"))
+    await asyncio.wait_for(commits.finish(), PATIENCE)
+    assert "1 commands could not be written" in caplog.text

@@ -237,6 +237,13 @@ def test_a_second_server_on_one_file_is_refused_until_the_first_has_ended(
     second.close()
 
 
+def test_a_place_that_cannot_be_written_is_not_taken_for_another_server(tmp_path: Path) -> None:
+    (tmp_path / "kamon.sqlite.lock").mkdir()
+    with pytest.raises(DatabaseError, match=r"cannot be written .* is the disk full") as refused:
+        Database(f"sqlite:///{tmp_path}/kamon.sqlite").open()
+    assert "another server" not in str(refused.value)
+
+
 def test_a_second_server_in_another_process_is_refused(
     database: Database, path: Path, other: Callable[[str], OtherProcess]
 ) -> None:

@@ -18,6 +18,7 @@ from kamon.notation import format_cell
 from kamon.position import Side
 from kamon.web.database import Database
 from kamon.web.errors import ApiError
+from kamon.web.games import desk as module
 from kamon.web.games import store, tables
 from kamon.web.games.clocks import Control
 from kamon.web.games.desk import Desk
@@ -275,7 +276,7 @@ async def test_a_client_that_goes_away_does_not_take_its_move_along(desk: Desk, 
 # --- A disk that fails ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("failure", [DISK_FULL, OSError("no space left"), RuntimeError("odd")])
+@pytest.mark.parametrize("failure", [DISK_FULL, OSError("no space left")])
 async def test_a_failing_commit_undoes_the_move_and_says_so(
     desk: Desk, disk: Disk, failure: Exception
 ) -> None:
@@ -729,3 +730,49 @@ async def test_those_who_watch_are_told_who_comes_and_goes(
     assert watcher.queue.get_nowait() == (table.room, ())
     desk.leave(table, other)
     assert watcher.queue.get_nowait() == (table.room, ())
+
+
+# --- Listeners --------------------------------------------------------------------------------
+
+
+async def test_a_listener_that_fails_keeps_nobody_from_playing(disk: Disk) -> None:
+    heard: list[int] = []
+    failures = [RuntimeError("a defect")]
+
+    async def fail(*_: object) -> None:
+        if failures:
+            raise failures.pop()
+
+    async def listen(room: Room, _: object) -> None:
+        heard.append(room.number)
+
+    async with running(disk) as desk:
+        desk.listeners += [fail, listen]
+        async with asyncio.timeout(PATIENCE):
+            game = await new(desk)
+            assert desk.health.problems == {"listeners": "RuntimeError"}
+            await play(desk, game)
+        assert heard == [1, 2]
+        assert desk.health.problems == {}
+
+
+# --- Clearing ---------------------------------------------------------------------------------
+
+
+async def test_old_games_are_cleared_in_pieces_and_moves_are_written_in_between(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CLEARED_AT_ONCE", 5)
+    monkeypatch.setattr(module, "CLEARING_PAUSE", 0.01)
+    old = [await new(desk) for _ in range(23)]
+    kept = await new(desk)
+    watcher = desk.presence.watch(await desk.table(kept), frozenset())
+    clearing = asyncio.create_task(desk.clear(desk.now() + 1_000, ["playing"]))
+    moves = 0
+    while not clearing.done():
+        await play(desk, kept)
+        moves += 1
+    assert moves >= 4
+    assert not any(desk.games.load(game)[0] for game in old)
+    assert desk.games.load(kept)[0]
+    desk.leave(await desk.table(kept), watcher)

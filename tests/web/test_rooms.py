@@ -1,6 +1,9 @@
 """Rooms: what follows from a command, whoever sends it and whenever it comes."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -206,6 +209,27 @@ def test_at_one_screen_the_side_to_move_resigns() -> None:
     play.move()
     play.tell("resign", BLACK, WHITE)
     assert play.room.result == Result(BLACK, "resignation")
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_what_is_decided_does_not_depend_on_the_process(seed: str) -> None:
+    """The order of a set of sides does."""
+    code = """
+from kamon.layout import Layout
+from kamon.web.games.clocks import Control
+from kamon.web.games.rooms import Command, Seat, Side, create, decide, set_up
+seats = {side: Seat("person") for side in Side}
+room = create("game", [set_up(Layout.shuffled(1), Control(), seats, 0, shared=True)])
+print(decide(room, Command("abort", frozenset(Side)), 1)[0].data)
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+    )
+    assert said.stdout == "{'side': 'black'}\n"
 
 
 def test_a_game_can_be_aborted_before_the_second_move_and_not_after_it() -> None:

@@ -52,7 +52,13 @@ class Parts:
         self.desk = desk
         self.table = desk.table
         self.thinkers = SimpleNamespace(consider=lambda _: None)
+        self.looked_at: list[str] = []
         self.made: Counter[int] = Counter()
+
+    async def look_at(self, tables: list[Table]) -> None:
+        # Somebody who only looks must not lose the table meanwhile.
+        assert all(table.watchers for table in tables)
+        self.looked_at += [table.room.id for table in tables]
 
     def view(self, _: Table, sides: frozenset[Side], room: Room) -> RoomView:
         self.made[room.number] += 1

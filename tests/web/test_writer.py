@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, insert, select, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from kamon.web.database import Database
+from kamon.web import writer as module
+from kamon.web.database import Database, reviews
 from kamon.web.errors import ApiError
 from kamon.web.health import Health
 from kamon.web.writer import Writer
@@ -132,7 +133,7 @@ async def test_whoever_goes_away_does_not_stop_a_write(writer: Writer) -> None:
 # --- Failures -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("error", [DISK_FULL, OSError("no space left"), RuntimeError("odd")])
+@pytest.mark.parametrize("error", [DISK_FULL, OSError("no space left")])
 async def test_a_failed_write_is_told_noted_and_forgotten_after_the_next_success(
     writer: Writer, health: Health, error: Exception
 ) -> None:
@@ -148,8 +149,50 @@ async def test_a_failed_write_is_told_noted_and_forgotten_after_the_next_success
 
 async def test_a_failed_write_tells_nothing_of_what_was_to_be_written(writer: Writer) -> None:
     with pytest.raises(ApiError) as caught:
-        await writer.write(failing(RuntimeError("the hash of a secret")))
+        await writer.write(failing(OSError("the hash of a secret")))
     assert "secret" not in str(caught.value.answer())
+
+
+async def test_a_defect_in_the_work_is_not_taken_for_a_failing_database(
+    writer: Writer, health: Health, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer.database, "reopen", lambda: pytest.fail("nothing is wrong with it"))
+    with pytest.raises(TypeError, match="a defect"):
+        await writer.write(failing(TypeError("a defect")))
+    assert health.problems == {}
+    await writer.write(keeping("move"))
+    assert kept(writer) == ["move"]
+
+
+async def test_a_database_that_is_away_is_logged_once(
+    writer: Writer, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(5):
+        with pytest.raises(ApiError):
+            await writer.write(failing(DISK_FULL))
+    assert len(caplog.records) == 1
+    await writer.write(keeping("move"))
+    with pytest.raises(ApiError):
+        await writer.write(failing(DISK_FULL))
+    assert len(caplog.records) == 2
+
+
+async def test_old_rows_are_deleted_in_pieces_with_other_writes_in_between(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CLEARED_AT_ONCE", 10)
+    monkeypatch.setattr(module, "CLEARING_PAUSE", 0.01)
+    rows = [{"id": f"{number:02}", "updated": number, "data": ""} for number in range(95)]
+    await writer.write(lambda connection: connection.execute(insert(reviews), rows))
+    clearing = asyncio.create_task(writer.clear(reviews, reviews.c.updated < 90))
+    written = 0
+    while not clearing.done():
+        await writer.write(keeping(f"move {written}"))
+        written += 1
+    assert written >= 9
+    with writer.database.reading() as connection:
+        left = connection.execute(select(reviews.c.updated)).scalars()
+        assert sorted(left) == [90, 91, 92, 93, 94]
 
 
 async def test_after_a_failure_the_connections_are_opened_anew(

@@ -29,7 +29,7 @@ from kamon.web.database import (
 )
 from kamon.web.games import rooms, store
 from kamon.web.games.rooms import Command, Event, Room
-from kamon.web.games.store import Change, Games
+from kamon.web.games.store import Games
 from kamon.web.server_time import wall_time
 
 RUNNING: Final = ("waiting", "playing")
@@ -197,16 +197,13 @@ class Administration:
 
     def _written(self, room: Room, happened: Sequence[Event]) -> bool:
         """Write events and tell the servers, unless one of them was faster."""
-        flag = room.clock.flag(room.turn) if room.turn is not None else None
-        change = Change(room.id, happened, room.status, room.listed, flag)
+        change = store.change_of(room, happened)
         with self._database.writing() as connection:
             # A SQLite file is ours alone.
             if self.shared and store.moved_on(connection, [change]):
                 return False
             store.commit(connection, [change])
             if self.shared:
-                if room.status not in RUNNING:
-                    store.want_thoughts(connection, [change])
                 news.tell(connection, _HOST, [news.Hint(room.id, str(room.number))])
         return True
 

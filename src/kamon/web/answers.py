@@ -1,4 +1,8 @@
-"""How every failure is answered: a page for people, JSON for programs, both from one table."""
+"""How every failure is answered: a page for people, JSON for programs, both from one table.
+
+``answer_for`` turns any error into an ``ApiError``, for requests and for sockets alike. It also
+counts and logs the error, so nobody else has to.
+"""
 
 import logging
 
@@ -19,12 +23,56 @@ from kamon.web.services import Services, services_of
 _log = logging.getLogger(__name__)
 
 
+def answer_for(services: Services, error: Exception, where: str) -> ApiError:
+    """Return what to answer after any error. It is counted, and logged if an operator needs it."""
+    found = _translated(error)
+    if found is None:
+        _log.error("%s failed", where, exc_info=error)
+        found = ApiError("failed")
+    elif isinstance(error, SQLAlchemyError):
+        _log.error("the database does not answer: %s", cause_of(error))
+    else:
+        note_refusal(found.code, where)
+    services.metrics.refused.labels(found.code).inc()
+    return found
+
+
+def _translated(error: Exception) -> ApiError | None:
+    """Return an error as we say it; None for one that nobody expected."""
+    match error:
+        case ApiError():
+            return error
+        case RequestValidationError() | ValidationError():
+            return _validation_error(error)
+        case HTTPException():
+            return _http_error(error)
+        case SQLAlchemyError():
+            return storage_failed()
+    return None
+
+
+def _http_error(error: HTTPException) -> ApiError:
+    """Say what Starlette itself refuses."""
+    codes = {404: "not-found", 405: "bad-method"}
+    code = codes.get(error.status_code)
+    return ApiError("bad-message", detail=str(error.detail)) if code is None else ApiError(code)
+
+
+def _validation_error(error: RequestValidationError | ValidationError) -> ApiError:
+    """Say which part of a request is not as it should be."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    detail = f"{place}: {first['msg']}" if place else str(first["msg"])
+    return ApiError("bad-message", detail=detail)
+
+
+# --- Over HTTP ------------------------------------------------------------------------------
+
+
 def add_error_handlers(app: FastAPI) -> None:
     """Have every kind of failure answered."""
-    app.add_exception_handler(ApiError, _refused)
-    app.add_exception_handler(RequestValidationError, _not_understood)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(SQLAlchemyError, _database_error)
+    for kind in (ApiError, RequestValidationError, HTTPException, SQLAlchemyError):
+        app.add_exception_handler(kind, _answered)
     app.add_middleware(_AnswerUnexpected)
 
 
@@ -35,58 +83,31 @@ def json_error(error: ApiError) -> JSONResponse:
     return JSONResponse(answer, error.kind.status, headers=headers)
 
 
-def validation_error(error: RequestValidationError | ValidationError) -> ApiError:
-    """Say which part of a request is not as it should be."""
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    detail = f"{place}: {first['msg']}" if place else str(first["msg"])
-    return ApiError("bad-message", detail=detail)
-
-
 def is_for_programs(path: str) -> bool:
-    """Tell whether a program reads what is at a path, and not a person."""
+    """Return whether a program reads what is at a path, and not a person."""
     return path in ("/api", "/static") or path.startswith(("/api/", "/static/"))
 
 
-def note_refused(services: Services, error: ApiError, where: str) -> None:
-    """Count something that was refused, and log it if it may be an attack."""
-    note_refusal(error.code, where)
-    services.metrics.refused.labels(error.code).inc()
-
-
-async def answer_to(request: Request, error: ApiError) -> Response:
+async def _answered(request: Request, error: Exception) -> Response:
     """Answer a request that is refused or has failed, as a program or a person reads it."""
-    if is_for_programs(request.url.path):
-        return json_error(error)
-    return shell.problem(request, await services_of(request), error)
-
-
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ApiError)  # noqa: S101 - it is registered for these
-    note_refused(await services_of(request), error, request.url.path)
-    return await answer_to(request, error)
-
-
-async def _not_understood(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for these
-    # What is wrong in the address of a page leads nowhere.
-    program = is_for_programs(request.url.path)
-    return await answer_to(request, validation_error(error) if program else ApiError("not-found"))
-
-
-async def _http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for these
-    codes = {404: "not-found", 405: "bad-method"}
-    code = codes.get(error.status_code, "bad-message")
-    detail = "" if code in codes.values() else str(error.detail)
-    answer = await answer_to(request, ApiError(code, detail=detail))
-    answer.headers.update(error.headers or {})
+    services, path = await services_of(request), request.url.path
+    found = answer_for(services, error, path)
+    if is_for_programs(path):
+        answer: Response = json_error(found)
+    else:
+        if isinstance(error, RequestValidationError):
+            # What is wrong in the address of a page leads nowhere.
+            found = ApiError("not-found")
+        answer = shell.problem(request, services, found)
+    if isinstance(error, HTTPException):
+        answer.headers.update(error.headers or {})
     return answer
 
 
-async def _database_error(request: Request, error: Exception) -> Response:
-    _log.error("the database does not answer: %s", cause_of(error))
-    return await answer_to(request, storage_failed())
+async def refuse(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request outside of the app's own handlers."""
+    answer = await _answered(Request(scope), error)
+    await answer(scope, receive, send)
 
 
 class _AnswerUnexpected:
@@ -114,10 +135,4 @@ class _AnswerUnexpected:
         except Exception as error:
             if started:
                 raise
-            answer = await _unexpected(Request(scope), error)
-            await answer(scope, receive, send)
-
-
-async def _unexpected(request: Request, error: Exception) -> Response:
-    _log.error("a request failed", exc_info=error)
-    return await answer_to(request, ApiError("failed"))
+            await refuse(error, scope, receive, send)

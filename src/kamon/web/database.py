@@ -392,13 +392,20 @@ class Database:
         The lock is one of SQLite's, on a file beside the database, so it works on every system
         and ends with the process, however that ends.
         """
-        lock = sqlite3.connect(f"{path}.lock", timeout=0, check_same_thread=False)
+        lock = None
         try:
+            lock = sqlite3.connect(f"{path}.lock", timeout=0, check_same_thread=False)
             lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError:
-            lock.close()
+        except sqlite3.OperationalError as error:
+            if lock is not None:
+                lock.close()
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                raise DatabaseError(
+                    f"another server is using {path}: stop it first, or name another database"
+                ) from None
             raise DatabaseError(
-                f"another server is using {path}: stop it first, or name another database"
+                f"{path}.lock cannot be written ({error}): is the disk full, or the folder "
+                "write-protected?"
             ) from None
         self._lock = lock
 

@@ -35,9 +35,10 @@ class Health:
                 await step()
                 self.clear(part)
             except Exception as error:  # noqa: BLE001 - whatever it was, the next step is tried
-                # A database that is away is no defect, and would fill the log.
+                # A database that is away is not a defect, and would fill the log.
                 expected = isinstance(error, ApiError | SQLAlchemyError)
-                _log.error("%s failed: %s", part, type(error).__name__, exc_info=not expected)
+                if not expected or part not in self.problems:
+                    _log.error("%s failed: %s", part, type(error).__name__, exc_info=not expected)
                 self.note(part, type(error).__name__)
             await asyncio.sleep(pause)
 

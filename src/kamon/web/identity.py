@@ -96,8 +96,9 @@ class Secrets:
     ) -> Visitor:
         """Find out who asks; ``secure`` tells that they have come over TLS."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme:
-            if scheme.lower() != "bearer" or not self.knows(token.strip()):
+        # Any other scheme, such as Basic, was meant for a proxy that protects the whole server.
+        if scheme.lower() == "bearer":
+            if not self.knows(token.strip()):
                 raise ApiError("bad-secret")
             return Visitor(hashed(token.strip()), by_cookie=False)
         secret = self.cookie(cookies, secure=secure)

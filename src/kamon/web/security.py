@@ -7,7 +7,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kamon.web.answers import answer_to, json_error, note_refused
+from kamon.web.answers import json_error, refuse
 from kamon.web.errors import ApiError
 from kamon.web.logs import new_request_id, request_id
 from kamon.web.pages.assets import stamped
@@ -126,9 +126,7 @@ class RequestCosts:
         try:
             services.budgets.spend(client, "requests", _cost(request))
         except ApiError as error:
-            note_refused(services, error, scope["path"])
-            answer = await answer_to(request, error)
-            await answer(scope, receive, send)
+            await refuse(error, scope, receive, send)
             return
 
         written = False

@@ -18,7 +18,7 @@ from kamon.web.games.desk import Desk
 from kamon.web.games.following import Following
 from kamon.web.games.messages import GameCommand
 from kamon.web.games.people import People
-from kamon.web.games.rooms import Command, Room
+from kamon.web.games.rooms import Command, Room, first_side
 from kamon.web.games.tables import Table
 from kamon.web.games.views import Company, RoomView, room_view
 from kamon.web.health import Health
@@ -108,9 +108,12 @@ class Services:
 
     async def look_around(self, tables: Sequence[Table]) -> None:
         """Find out who is at tables that nobody has watched through this server."""
+        await self.look_at([table for table in tables if not table.watchers])
+
+    async def look_at(self, tables: Sequence[Table]) -> None:
+        """Find out who is at some tables through other servers."""
         if self.following is not None:
-            unwatched = [table for table in tables if not table.watchers]
-            await self.following.attendance.look(unwatched)
+            await self.following.attendance.look(tables)
 
     def view(self, table: Table, sides: frozenset[Side], room: Room | None = None) -> RoomView:
         """Tell a table to somebody: as it is now, or as a room was when it was new."""
@@ -141,9 +144,8 @@ class Services:
         holders = [(room.open_side(), visitor.require())] if command.do == "join" else []
         absent = None
         if command.do == "claim" and sides:
-            if self.following is not None:
-                await self.following.attendance.look([table])
-            absent = self.desk.presence.absent_since(table, next(iter(sides)).other)
+            await self.look_at([table])
+            absent = self.desk.presence.absent_since(table, first_side(sides).other)
         request = Command(command.do, sides, data, command.after, command.id, absent)
         return await self.desk.submit(table.room.id, request, holders, client)
 

@@ -47,9 +47,13 @@ class Leases:
         games that were taken, with who asked.
         """
         missing, self._missing = self._missing, {}
-        kept, taken = await self._writer.write(
-            lambda connection: self._take(connection, most, list(busy), missing)
-        )
+        try:
+            kept, taken = await self._writer.write(
+                lambda connection: self._take(connection, most, list(busy), missing)
+            )
+        except BaseException:
+            self._missing = missing | self._missing
+            raise
         self.held = {*kept, *(game for game, _ in taken)}
         return taken
 

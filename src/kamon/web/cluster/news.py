@@ -116,7 +116,8 @@ class Listener:
             try:
                 self._listen()
             except (psycopg.Error, OSError) as error:
-                _log.warning("no news from other servers: %s", type(error).__name__)
+                if _PART not in self._health.problems:
+                    _log.warning("no news from other servers: %s", type(error).__name__)
                 self._call(self._health.note, _PART, type(error).__name__)
             if time.monotonic() - started > _QUIET:
                 pause = _FIRST_PAUSE

@@ -85,8 +85,7 @@ class Reviews:
 
     async def clear(self, before: int) -> None:
         """Remove the reviews that nobody has added to since a moment."""
-        old = delete(reviews).where(reviews.c.updated < before)
-        await self._writer.write(lambda connection: connection.execute(old))
+        await self._writer.clear(reviews, reviews.c.updated < before)
 
 
 def _stored(database: Database, review: str) -> str | None:

@@ -148,8 +148,8 @@ class Thinkers:
     async def __aenter__(self) -> Self:
         self.desk.listeners.append(self._listen)
         works = [self._compile(), self._dispatch()]
-        if self.leases is not None:
-            works.append(self._lease(self.leases))
+        # What was to be thought about when a server stopped is in the database.
+        works.append(self._take_up() if self.leases is None else self._lease(self.leases))
         for work in works:
             self._health.watch("thinkers", self._begin(work))
         return self
@@ -199,6 +199,14 @@ class Thinkers:
         else:
             # It has been written down with the move, for whoever has a free worker.
             self.look_for_work()
+
+    async def _take_up(self) -> None:
+        """Go on with the games in which the computer was to move when the server stopped."""
+        for game in await asyncio.to_thread(self.desk.games.waiting_for_computer):
+            try:
+                self.consider((await self.desk.table(game)).room)
+            except Exception:  # noqa: BLE001 - the others must go on
+                _log.exception("game %s cannot be taken up", game)
 
     # --- Work that servers share ---
 
@@ -349,7 +357,8 @@ class Thinkers:
         self._under_way[room.id] = job
         started = time.monotonic()
         try:
-            for other in self._idle:
+            # A copy: workers come and go while each of them is waited for.
+            for other in list(self._idle):
                 await self._threads.run(other.rest)
             seed = zlib.crc32(f"{room.id}/{room.board_number}".encode())
             job.worker, job.question = worker, (format_position(room.position), level, seed)

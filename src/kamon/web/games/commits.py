@@ -22,12 +22,16 @@ from kamon.web.games import store
 from kamon.web.games.rooms import Event, Room
 from kamon.web.games.store import Change
 from kamon.web.games.tables import Table
+from kamon.web.health import Health
 from kamon.web.writer import Writer
 
 BATCH_LIMIT: Final = 256
 # A move that comes alone is written at once. Where many come, a commit waits until so many seconds
 # after the one before and takes more of them along. Nobody feels it, and it is far less work.
 PACE: Final = 0.016
+# Seconds that a server which is stopping waits for the disk.
+FINISH_SECONDS: Final = 10.0
+_PART: Final = "publishing"
 
 _log = logging.getLogger(__name__)
 
@@ -68,8 +72,10 @@ class Commits:
         publish: Callable[[Part], Awaitable[None]],
         undo: Callable[[Part], Awaitable[None]],
         server: str | None = None,
+        health: Health | None = None,
     ) -> None:
         self._writer = writer
+        self._health = health or Health()
         # Our name among the servers that share the database, if it is shared.
         self._server = server
         self._publish = publish
@@ -97,7 +103,7 @@ class Commits:
         return done
 
     async def run(self) -> None:
-        """Commit for ever."""
+        """Commit for ever: whatever goes wrong, the next batch is written."""
         earliest = 0.0
         while True:
             await self._wake.wait()
@@ -110,21 +116,27 @@ class Commits:
                 self._wake.clear()
 
     async def finish(self) -> None:
-        """Wait until everything that was decided is written, or has failed."""
-        while self._jobs:
+        """Wait until everything that was decided is written, or has failed; not for ever."""
+        limit = time.monotonic() + FINISH_SECONDS
+        while self._jobs and time.monotonic() < limit:
             self._wake.set()
             await asyncio.sleep(0.005)
+        if self._jobs:
+            # Nobody was told that these have been obeyed.
+            _log.error("%d commands could not be written before the end", len(self._jobs))
 
     async def _write(self, batch: Sequence[Job]) -> None:
         try:
             await self._commit(batch)
-        except IntegrityError as error:
-            _log.warning("a command contradicts the database: %s", error.orig)
-            await self._write_one_by_one(batch)
         except ApiError as error:
             # The database has failed, and would fail for each of them in turn.
             for job in batch:
                 await self._fail(job, error)
+        except Exception as error:  # noqa: BLE001 - one command must not stop all writing
+            # A database that contradicts a command is not a defect; anything else is.
+            expected = isinstance(error, IntegrityError)
+            _log.warning("a batch cannot be written: %r", error, exc_info=not expected)
+            await self._write_one_by_one(batch)
 
     async def _write_one_by_one(self, batch: Sequence[Job]) -> None:
         """Find the job that cannot be written, so that it does not spoil the others."""
@@ -134,6 +146,8 @@ class Commits:
                     await self._commit([job])
                 except (IntegrityError, ApiError):
                     await self._fail(job, storage_failed())
+                except Exception:  # noqa: BLE001 - as above, where it was logged
+                    await self._fail(job, ApiError("failed"))
 
     async def _commit(self, batch: Sequence[Job]) -> None:
         """Commit some jobs and publish them; all of them or none, but for those that are late."""
@@ -143,12 +157,25 @@ class Commits:
         for job in written:
             for part in job.parts:
                 part.table.waiting -= 1
-                await self._publish(part)
+            await self._publish_all(job)
             if not job.done.done():
                 job.done.set_result((job.parts[0].room, job.parts[0].change.events))
         for job in late:
             if job in self._jobs:
                 await self._fail(job, Conflict())
+
+    async def _publish_all(self, job: Job) -> None:
+        """Let everybody see what was written. It stays written, whatever goes wrong here."""
+        try:
+            for part in job.parts:
+                await self._publish(part)
+            self._health.clear(_PART)
+        except Exception as error:  # noqa: BLE001 - the other games must go on
+            games = [part.change.game for part in job.parts]
+            _log.exception("what happened in %s could not be published", games)
+            self._health.note(_PART, type(error).__name__)
+            for part in job.parts:
+                part.table.doubtful = True
 
     def _transact(self, connection: Connection, batch: Sequence[Job]) -> list[Job]:
         """Write some jobs; return those that were too late, because their games have moved on."""
@@ -159,7 +186,6 @@ class Commits:
         changes = _changes([job for job in batch if job not in late])
         if changes:
             self.commit(connection, changes)
-            store.want_thoughts(connection, changes)
             news.tell(connection, self._server, _hints(changes))
         return late
 
@@ -172,7 +198,11 @@ class Commits:
                 part.table.waiting -= 1
         for job in failed:
             for part in job.parts:
-                await self._undo(part)
+                try:
+                    await self._undo(part)
+                except Exception:  # noqa: BLE001 - the others must be told
+                    part.table.doubtful = True
+                    _log.exception("game %s could not be put back", part.change.game)
             if not job.done.done():
                 job.done.set_exception(error)
                 # Nobody may be waiting for it any more; then asyncio would complain.

@@ -22,18 +22,17 @@ from kamon.layout import SEED_LIMIT, Layout
 from kamon.position import Side
 from kamon.web.cluster import news
 from kamon.web.cluster.news import Hint
-from kamon.web.days.store import DayGame
 from kamon.web.errors import ApiError, storage_failed
 from kamon.web.games import rooms, store
 from kamon.web.games.commits import BATCH_LIMIT, Commits, Conflict, Done, Part
 from kamon.web.games.flags import Flags
 from kamon.web.games.presence import Presence
 from kamon.web.games.rooms import Command, Event, Room
-from kamon.web.games.store import Change, Games, Holder
+from kamon.web.games.store import Games, Holder
 from kamon.web.games.tables import Table, Tables, Watcher
 from kamon.web.health import Health
 from kamon.web.ids import new_id
-from kamon.web.writer import Writer
+from kamon.web.writer import CLEARED_AT_ONCE, CLEARING_PAUSE, Writer
 
 # How often a command is decided again because another server was faster, and how many seconds pass
 # before each try, at most.
@@ -41,6 +40,7 @@ TRIES: Final = 12
 _TRY_PAUSE: Final = 0.01
 # A flag that falls while nothing can be written falls again so many milliseconds later.
 _FLAG_RETRY: Final = 1_000
+_LISTENERS: Final = "listeners"
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class Desk:
         self.presence = Presence(now)
         self.tables = Tables(games, self.presence.forget)
         self.flags = Flags(now)
-        self.commits = Commits(writer, self._publish, self._undo, server)
+        self.commits = Commits(writer, self._publish, self._undo, server, self.health)
         # True while a shared database is away: until clocks are put right, nobody may run out.
         self.paused = False
         # Is called whenever another server was faster.
@@ -101,11 +101,16 @@ class Desk:
 
     # --- Commands ---
 
-    async def table(self, game: str) -> Table:
-        """Return a game's table, from memory or from the database."""
+    async def table(self, game: str, after: int = 0) -> Table:
+        """Return a game's table, from memory or from the database.
+
+        Somebody who has seen event ``after``, perhaps at another server, is not shown less.
+        """
         table = await self.tables.get(game)
-        if self.server is not None and not (table.watchers or table.waiting):
-            # Nobody has followed what other servers have done to it.
+        if self.server is None:
+            return table
+        followed = bool(table.watchers or table.waiting)
+        if not followed or after > table.room.number:
             await self._catch_up(table)
             # From the beginning, if it seems to have been cleared away.
             return await self.tables.get(game)
@@ -178,7 +183,7 @@ class Desk:
     ) -> Done:
         if self.paused and command.do != "resume":
             raise storage_failed()
-        table = await self.table(game)
+        table = await self.table(game, command.after or 0)
         if table.doubtful:
             await self._catch_up(table)
         if command.id is not None and command.id in table.newest.commands:
@@ -206,17 +211,7 @@ class Desk:
         holders: Sequence[Holder],
         client: str,
     ) -> Part:
-        change = Change(
-            room.id,
-            events,
-            room.status,
-            room.listed,
-            room.clock.flag(room.turn) if room.turn is not None else None,
-            holders,
-            client,
-            room.board_number if room.computer_to_move() else None,
-            _day_game(room),
-        )
+        change = store.change_of(room, events, holders, client)
         return Part(table, change, room)
 
     def _open(self, game: str, first: Event, holders: Sequence[Holder], client: str) -> Part:
@@ -259,8 +254,17 @@ class Desk:
                 # Whoever sits down has not been away since the seat was free.
                 self.presence.has_come(room.id, Side(event.data["side"]))
         self.presence.tell(table, room, events)
+        problem = None
         for listener in self.listeners:
-            await listener(room, events)
+            try:
+                await listener(room, events)
+            except Exception as error:  # noqa: BLE001 - what has happened has happened
+                _log.exception("a listener failed at game %s", room.id)
+                problem = type(error).__name__
+        if problem is None:
+            self.health.clear(_LISTENERS)
+        else:
+            self.health.note(_LISTENERS, problem)
 
     async def _undo(self, part: Part) -> None:
         """Go back to what is on the disk, which is not always what the failed commit promised."""
@@ -401,6 +405,12 @@ class Desk:
     async def clear(self, before: int, statuses: Sequence[str]) -> None:
         """Remove games that have not changed since a moment, unless somebody looks at them now."""
         old = await asyncio.to_thread(self.games.unchanged_since, before, statuses)
+        # A few in each transaction, so that moves are written in between.
+        for start in range(0, len(old), CLEARED_AT_ONCE):
+            await self._clear_some(old[start : start + CLEARED_AT_ONCE], before)
+            await asyncio.sleep(CLEARING_PAUSE)
+
+    async def _clear_some(self, old: Sequence[str], before: int) -> None:
         for game in old:
             self.tables.forget(game)
         # Whoever opens one from now on may come too late, and is told that there is no such game.
@@ -409,16 +419,3 @@ class Desk:
         await self.writer.write(lambda connection: store.remove(connection, gone, now, before))
         for game in gone:
             self.tables.forget(game)
-
-
-def _day_game(room: Room) -> DayGame | None:
-    """Return what to note of a game, if it is played on the board of a day."""
-    if room.day is None:
-        return None
-    side = Side.WHITE if room.black.kind == "computer" else Side.BLACK
-    noted = DayGame(room.id, room.day, room.seat(side.other).level, side)
-    if room.result is None:
-        return noted
-    winner = room.result.winner
-    won = None if winner is None else winner is side
-    return replace(noted, won=won, moves=len(room.moves))

@@ -37,6 +37,7 @@ _TELL_EVERY: Final = 0.1
 # which the last move was made does it.
 _FLAG_PATIENCE: Final = 250
 _FLAGS_AT_ONCE: Final = 100
+_PART: Final = "catching up"
 
 _log = logging.getLogger(__name__)
 
@@ -143,8 +144,11 @@ class Following:
                 await self._load(self._loaded(behind | reseated), reseated)
                 for some in _parts(self._loaded(attended)):
                     await self.attendance.look(some)
+                self._health.clear(_PART)
             except Exception as error:  # noqa: BLE001 - the database may be away for a while
-                _log.warning("cannot follow other servers: %s", type(error).__name__)
+                if _PART not in self._health.problems:
+                    _log.warning("cannot follow other servers: %s", type(error).__name__)
+                self._health.note(_PART, type(error).__name__)
                 self._behind |= behind
                 self._attended |= attended
                 self._reseated |= reseated

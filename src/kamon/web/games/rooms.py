@@ -268,11 +268,16 @@ def _decide_move(room: Room, command: Command, now: int) -> Facts:
     return facts
 
 
+def first_side(sides: Iterable[Side]) -> Side:
+    """Choose one of some sides, always the same: the order of a set differs between processes."""
+    return min(sides, key=lambda side: side.value)
+
+
 @_decides("resign")
 def _decide_resign(room: Room, command: Command, _: int) -> Facts:
     turn = _playing(room)
     # At one screen it is the side to move that gives up.
-    side = turn if turn in command.sides else next(iter(command.sides))
+    side = turn if turn in command.sides else first_side(command.sides)
     return _ended(side.other, OffBoard.RESIGNATION.value)
 
 
@@ -282,7 +287,7 @@ def _decide_abort(room: Room, command: Command, _: int) -> Facts:
         raise ApiError("game-over")
     if len(room.moves) >= ABORT_PLIES and not room.shared:
         raise ApiError("cannot-abort")
-    return [("aborted", {"side": next(iter(command.sides)).value})]
+    return [("aborted", {"side": first_side(command.sides).value})]
 
 
 @_decides("offer")
@@ -337,7 +342,7 @@ def _decide_claim(room: Room, command: Command, now: int) -> Facts:
         raise ApiError("no-clock")
     if command.absent is None or now - command.absent < ABSENCE:
         raise ApiError("cannot-claim")
-    return _ended(next(iter(command.sides)), OffBoard.TIME.value)
+    return _ended(first_side(command.sides), OffBoard.TIME.value)
 
 
 @_decides("flag")
@@ -404,7 +409,7 @@ def _offer_of(room: Room, command: Command) -> tuple[str, Side]:
     if turn is not None and room.shared:
         # At one screen the last mover takes back.
         return what, turn.other if what == "takeback" else turn
-    return what, next(iter(sorted(command.sides, key=lambda side: side.value)))
+    return what, first_side(command.sides)
 
 
 def takeback_plies(room: Room, side: Side) -> int:

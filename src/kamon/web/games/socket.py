@@ -2,16 +2,17 @@
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Final, cast
 
 from fastapi import WebSocket, WebSocketDisconnect
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kamon.web.answers import note_refused, validation_error
+from kamon.web.answers import answer_for
 from kamon.web.engine.analysts import DEEPER_FACTOR, STUDY_SECONDS
 from kamon.web.errors import ApiError
 from kamon.web.games.messages import (
@@ -41,6 +42,8 @@ PAUSES_LIMIT: Final = 3
 REFUSALS_LIMIT: Final = 500
 _ID_LIMIT: Final = 64
 _messages: Final[TypeAdapter[SocketMessage]] = TypeAdapter(SocketMessage)
+
+_log = logging.getLogger(__name__)
 
 
 class Sockets:
@@ -72,11 +75,10 @@ async def serve_socket(socket: WebSocket) -> None:
         visitor = services.visitor(request, changes=True)
         services.budgets.open_socket(client)
         services.people.connect(visitor.holder)
-    except ApiError as error:
-        note_refused(services, error, PATH)
-        # A refusal before the handshake cannot be read by a page, so it is told after it.
+    except Exception as error:  # noqa: BLE001 - every failure is answered
+        # A refusal before the handshake cannot be read by a page, so it is sent after it.
         await socket.accept()
-        await _send(socket, _told(error, None))
+        await _send(socket, _error_message(answer_for(services, error, PATH), None))
         await socket.close(1008)
         return
     connection = _Connection(socket, services, visitor, client)
@@ -84,6 +86,7 @@ async def serve_socket(socket: WebSocket) -> None:
         await socket.accept()
         await connection.read()
     except (WebSocketDisconnect, RuntimeError):
+        # The page has gone away.
         pass
     finally:
         connection.close()
@@ -128,11 +131,15 @@ class _Connection:
             try:
                 self.services.budgets.spend(self.client, "messages")
                 await self._obey(_parse(text))
-            except ApiError as error:
-                note_refused(self.services, error, PATH)
-                await _send(self.socket, _told(error, _id_of(text)))
+            except Exception as error:  # noqa: BLE001 - every failure is answered
+                await self.send_error(error, _id_of(text))
                 if not await self._forgive():
                     return
+
+    async def send_error(self, error: Exception, reply_to: str | None) -> None:
+        """Answer something that was refused or has failed, whatever the reason."""
+        found = answer_for(self.services, error, PATH)
+        await _send(self.socket, _error_message(found, reply_to))
 
     async def _forgive(self) -> bool:
         """Let a client wait whose message was refused; who goes on is cut off."""
@@ -147,7 +154,7 @@ class _Connection:
         if isinstance(message, Watch):
             await self._watch(message)
         elif isinstance(message, Do):
-            table = await self.services.desk.table(message.game)
+            table = await self.services.desk.table(message.game, message.after or 0)
             with timed(self.services.metrics.command_seconds):
                 room, events = await self.services.obey(table, self.visitor, message, self.client)
             if message.do == "join" and self.feed and self.feed.table is table:
@@ -188,8 +195,8 @@ class _Connection:
                 async for each in told:
                     await _send(self.socket, cast(SocketAnswer, {**answer, **each}))
             await _send(self.socket, cast(SocketAnswer, {**answer, "end": True}))
-        except ApiError as error:
-            await _send(self.socket, _told(error, None))
+        except Exception as error:  # noqa: BLE001 - every failure is answered
+            await self.send_error(error, None)
 
     def stop_analysis(self) -> None:
         """Let the engine go."""
@@ -200,9 +207,17 @@ class _Connection:
     async def _watch(self, message: Watch) -> None:
         self.close()
         desk = self.services.desk
-        table = await self.services.table(message.game)
+        table = await desk.table(message.game, message.after)
+        was_watched = bool(table.watchers)
+        # Before anything is awaited: a table that nobody watches may be forgotten meanwhile.
         sides = self.visitor.sides(table.holders)
         watcher = desk.presence.watch(table, sides, self.visitor.holder)
+        try:
+            if not was_watched:
+                await self.services.look_at([table])
+        except BaseException:
+            desk.leave(table, watcher)
+            raise
         self.told = message.after
         missed = [event for event in table.events if event.number > message.after]
         await self.tell(table, watcher, table.room, missed)
@@ -275,11 +290,18 @@ class _Feed:
                 with contextlib.suppress(RuntimeError):
                     await self.connection.socket.close(1013)
                 return
-            await self.connection.tell(self.table, self.watcher, *news)
+            try:
+                await self.connection.tell(self.table, self.watcher, *news)
+            except Exception:  # noqa: BLE001 - a page that hears nothing more must know
+                _log.exception("game %s cannot be shown", self.table.room.id)
+                # The page connects again, and asks for what it has missed.
+                with contextlib.suppress(RuntimeError):
+                    await self.connection.socket.close(1011)
+                return
         self.task = None
 
 
-def _told(error: ApiError, reply_to: str | None) -> ErrorMessage:
+def _error_message(error: ApiError, reply_to: str | None) -> ErrorMessage:
     return cast(ErrorMessage, {"type": "error", "id": reply_to, **error.answer()})
 
 
@@ -301,10 +323,7 @@ def _parse(text: str | None) -> SocketMessage:
         raise ApiError("bad-message", detail="a message is text, not bytes")
     if len(text) > FRAME_LIMIT:
         raise ApiError("too-large", detail=f"a message has at most {FRAME_LIMIT} characters")
-    try:
-        return _messages.validate_json(text)
-    except ValidationError as error:
-        raise validation_error(error) from None
+    return _messages.validate_json(text)
 
 
 def _id_of(text: str | None) -> str | None:

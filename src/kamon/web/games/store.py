@@ -6,7 +6,7 @@ read, on a thread of their own.
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, null, select, text, update
@@ -23,14 +23,12 @@ from kamon.web.database import (
     unsigned_holders,
 )
 from kamon.web.days.store import DayGame, note_begun, note_ended
-from kamon.web.games.rooms import Event
+from kamon.web.games.rooms import Event, Room
 from kamon.web.statements import Prepared
 
 # A side, and the hashed secret of somebody who may play for it.
 Holder = tuple[Side, str]
 
-# Databases limit how long a list in a query may be.
-_REMOVED_AT_ONCE: Final = 500
 # Built once and given the rows of a whole batch: that is half the work of a commit.
 _OPEN: Final = Prepared(insert(games))
 _TOUCH: Final = Prepared(
@@ -73,7 +71,8 @@ class Change:
     holders: Sequence[Holder] = field(default=())
     # Who has asked for it: a pseudonym of their address.
     client: str = ""
-    # The number of the last move, where the computer is to answer it.
+    # Whether the computer plays, and the number of the last move if it is to answer that.
+    against_computer: bool = False
     thought: int | None = None
     # What to note of a game on the board of a day.
     day: DayGame | None = None
@@ -82,6 +81,37 @@ class Change:
     def base(self) -> int:
         """The number of the last event before it."""
         return self.events[0].number - 1
+
+
+def change_of(
+    room: Room, happened: Sequence[Event], held: Sequence[Holder] = (), client: str = ""
+) -> Change:
+    """Return what to write after some events, which have left a room as it is now."""
+    return Change(
+        room.id,
+        happened,
+        room.status,
+        room.listed,
+        room.clock.flag(room.turn) if room.turn is not None else None,
+        held,
+        client,
+        "computer" in (room.black.kind, room.white.kind),
+        room.board_number if room.computer_to_move() else None,
+        _day_game(room),
+    )
+
+
+def _day_game(room: Room) -> DayGame | None:
+    """Return what to note of a game, if it is played on the board of a day."""
+    if room.day is None:
+        return None
+    side = Side.WHITE if room.black.kind == "computer" else Side.BLACK
+    noted = DayGame(room.id, room.day, room.seat(side.other).level, side)
+    if room.result is None:
+        return noted
+    winner = room.result.winner
+    won = None if winner is None else winner is side
+    return replace(noted, won=won, moves=len(room.moves))
 
 
 # --- Writing --------------------------------------------------------------------------------
@@ -140,6 +170,7 @@ def commit(connection: Connection, changes: Sequence[Change]) -> None:
     ):
         if rows:
             statement.execute(connection, rows)
+    _want_thoughts(connection, changes)
     _note_days(connection, changes)
 
 
@@ -150,9 +181,18 @@ def _note_days(connection: Connection, changes: Sequence[Change]) -> None:
     note_ended(connection, [day for base, day in of_days if base and day.moves is not None])
 
 
-def want_thoughts(connection: Connection, changes: Iterable[Change]) -> None:
-    """Write down in which games the computer is to move now, for any server to think about."""
-    last = {change.game: change for change in changes}
+def _want_thoughts(connection: Connection, changes: Iterable[Change]) -> None:
+    """Write down in which games the computer is to move now.
+
+    Any server that shares the database may think about them, and so may this one after a crash.
+    """
+    last = {
+        change.game: change
+        for change in changes
+        if change.against_computer or change.status != "playing"
+    }
+    if not last:
+        return
     connection.execute(delete(thoughts).where(thoughts.c.game.in_(last)))
     rows = [
         {
@@ -214,11 +254,10 @@ def keep_only(connection: Connection, game: str, side: Side, holder: str) -> Non
 def remove(
     connection: Connection, several: Sequence[str], now: int, before: int | None = None
 ) -> None:
-    """Remove games that nobody has changed since a moment, and links that have expired."""
-    for start in range(0, len(several), _REMOVED_AT_ONCE):
-        some = games.c.id.in_(several[start : start + _REMOVED_AT_ONCE])
-        old = some if before is None else some & (games.c.updated < before)
-        connection.execute(delete(games).where(old))
+    """Remove a few games that nobody has changed since a moment, and links that have expired."""
+    some = games.c.id.in_(several)
+    old = some if before is None else some & (games.c.updated < before)
+    connection.execute(delete(games).where(old))
     connection.execute(delete(handovers).where(handovers.c.expires <= now))
 
 
@@ -343,6 +382,11 @@ class Games:
         )
         with self.database.reading() as connection:
             return [(row.flag, row.id) for row in connection.execute(query)]
+
+    def waiting_for_computer(self) -> list[str]:
+        """List the games in which the computer was to move when a server stopped."""
+        with self.database.reading() as connection:
+            return list(connection.execute(select(thoughts.c.game)).scalars())
 
     def answers(self) -> bool:
         """Tell whether the database can be read."""

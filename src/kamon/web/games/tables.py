@@ -16,6 +16,8 @@ from kamon.web.games.rooms import Event, Room
 from kamon.web.games.store import Games, Holder
 
 ROOMS_IN_MEMORY: Final = 5_000
+# How many games that cannot be forgotten are passed over in one go.
+TRIM_STEPS: Final = 20
 # A watcher that does not read is cut off: it gets what it missed when it comes back.
 QUEUE_LIMIT: Final = 64
 
@@ -170,12 +172,20 @@ class Tables:
         self.trim()
 
     def trim(self) -> None:
-        """Forget what is beyond the limit; the database has it."""
+        """Forget what is beyond the limit; the database has it. Takes a few steps at a time."""
+        beyond = len(self._tables) - ROOMS_IN_MEMORY
+        if beyond <= 0:
+            return
         # The newest has just been asked for.
-        for game in list(self._tables)[:-1]:
+        newest = next(reversed(self._tables))
+        for _ in range(min(beyond + TRIM_STEPS, len(self._tables))):
+            game = next(iter(self._tables))
+            # One that must stay is not looked at again before all others.
+            self._tables.move_to_end(game)
+            if game != newest:
+                self.forget(game)
             if len(self._tables) <= ROOMS_IN_MEMORY:
-                break
-            self.forget(game)
+                return
 
     def forget(self, game: str) -> None:
         """Drop a room from memory, unless somebody watches it or something waits to be written."""
