@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -64,6 +65,20 @@ async def test_a_review_tells_its_progress_and_then_the_game(analysts: Analysts)
     found = told[-1]
     assert len(found["turns"]) == len(GAME.split()) - 1
     assert set(found["accuracy"]) == {"black", "white"}
+
+
+async def test_a_review_reports_while_it_thinks_about_one_long_position(
+    analysts: Analysts,
+) -> None:
+    """The first moves of this game take far longer than the pauses between two reports."""
+    pauses, last = [], time.monotonic()
+    asked = question(GAME, "review", 12) | {"known": []}
+    async with asyncio.timeout(3 * PATIENCE), aclosing(analysts.work(asked)) as told:
+        async for _ in told:
+            pauses.append(time.monotonic() - last)
+            last = time.monotonic()
+    # The first includes the start of the process.
+    assert max(pauses[1:]) < 6
 
 
 async def test_who_stops_listening_ends_the_work(analysts: Analysts) -> None:

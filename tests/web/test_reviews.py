@@ -1,13 +1,12 @@
 """Reviews that are kept: a later one goes on from an earlier one, also after a kill."""
 
 import asyncio
-import json
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -19,7 +18,7 @@ from kamon.web.engine.reviews import Reviews
 from kamon.web.errors import ApiError
 from kamon.web.health import Health
 from kamon.web.writer import Writer
-from web_server import PATIENCE
+from web_server import PATIENCE, eventually
 
 DATA = Path(__file__).parents[1] / "data"
 GAME = (DATA / "games.txt").read_text().splitlines()[0].partition(";")[0].strip()
@@ -44,7 +43,7 @@ async def reviews(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         yield Reviews(writer, analysts)
 
 
-async def keep(writer: Writer, review: str, now: int, data: str) -> None:
+async def keep(writer: Writer, review: str, now: int, data: dict[str, Any]) -> None:
     await writer.write(lambda connection: module._keep(connection, review, now, data))
 
 
@@ -79,14 +78,13 @@ async def test_a_review_that_is_complete_needs_no_engine(
     reviews: Reviews, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last = (await all_of(reviews, GAME))[-1]
-    text = json.dumps({"version": module.VERSION, **last, "done": True})
-    await keep(writer, module._id(GAME), 1, text)
+    await keep(writer, module._id(GAME), 1, {"version": module.VERSION, **last, "done": True})
     monkeypatch.setattr(reviews, "_analysts", None)
     assert len(await all_of(reviews, GAME)) == 1
 
 
 async def test_a_review_of_another_version_is_made_anew(reviews: Reviews, writer: Writer) -> None:
-    await keep(writer, module._id(GAME), 1, json.dumps({"version": 0, "turns": "old"}))
+    await keep(writer, module._id(GAME), 1, {"version": 0, "turns": "old"})
     assert await reviews.stored(GAME) is None
     assert proven((await all_of(reviews, GAME))[-1]) > 0
 
@@ -137,8 +135,150 @@ async def test_a_full_disk_does_not_end_a_review(
 
 async def test_old_reviews_are_removed(writer: Writer) -> None:
     async with Analysts(1) as analysts:
-        await keep(writer, "a", 1, "{}")
-        await keep(writer, "b", 9, "{}")
+        await keep(writer, "a", 1, {})
+        await keep(writer, "b", 9, {})
         await Reviews(writer, analysts).clear(5)
     found = [module._stored(writer.database, name) for name in ("a", "b")]
-    assert found == [None, "{}"]
+    assert found == [None, {}]
+
+
+# --- Several pages ----------------------------------------------------------------------------
+
+
+class Engine:
+    """Stands for the analysts: says what a test wants, and counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.words: asyncio.Queue[dict[str, Any] | Exception | None] = asyncio.Queue()
+        self.stopped = 0
+
+    async def work(self, _: object, client: str) -> AsyncGenerator[dict[str, Any], None]:
+        self.asked.append(client)
+        try:
+            while (word := await self.words.get()) is not None:
+                if isinstance(word, Exception):
+                    raise word
+                yield word
+        except (asyncio.CancelledError, GeneratorExit):
+            self.stopped += 1
+            raise
+
+
+def found(count: int, *, done: bool = False) -> dict[str, Any]:
+    """Make a review in which some values are proven."""
+    turn = {"before": None, "after": None, "better": None}
+    turns = [{**turn, "before": "win"} if at < count else turn for at in range(9)]
+    return {"turns": turns, "done": done}
+
+
+class Page:
+    """Somebody who looks at a review."""
+
+    def __init__(self, reviews: Reviews, client: str) -> None:
+        self.heard: list[dict[str, Any]] = []
+        self.task = asyncio.create_task(self._listen(reviews, client))
+
+    async def _listen(self, reviews: Reviews, client: str) -> None:
+        async with aclosing(reviews.work(GAME, client)) as messages:
+            async for message in messages:
+                self.heard.append(message)
+
+
+@pytest.fixture
+def engine() -> Engine:
+    return Engine()
+
+
+@pytest.fixture
+def shared(writer: Writer, engine: Engine) -> Reviews:
+    return Reviews(writer, cast("Any", engine))
+
+
+async def test_however_many_look_on_a_game_is_reviewed_once(
+    shared: Reviews, engine: Engine
+) -> None:
+    ann, bob = Page(shared, "ann"), Page(shared, "bob")
+    await engine.words.put({"progress": [1, 9]})
+    await engine.words.put(found(3))
+    await eventually(lambda: len(ann.heard) == len(bob.heard) == 2)
+    # Somebody who comes later hears first what is known.
+    eve = Page(shared, "eve")
+    await eventually(lambda: len(eve.heard) == 2)
+    assert eve.heard == [found(3), {"progress": [1, 9]}]
+    await engine.words.put(found(9, done=True))
+    await engine.words.put(None)
+    await asyncio.wait_for(asyncio.gather(ann.task, bob.task, eve.task), PATIENCE)
+    assert ann.heard[-1] == bob.heard[-1] == eve.heard[-1] == found(9, done=True)
+    assert engine.asked == ["ann"]
+
+
+async def test_the_review_goes_on_until_the_last_page_leaves(
+    shared: Reviews, engine: Engine
+) -> None:
+    ann, bob = Page(shared, "ann"), Page(shared, "bob")
+    await engine.words.put(found(2))
+    await eventually(lambda: len(ann.heard) == len(bob.heard) == 1)
+    ann.task.cancel()
+    await asyncio.wait({ann.task})
+    await engine.words.put(found(4))
+    await eventually(lambda: len(bob.heard) == 2)
+    assert engine.stopped == 0
+    bob.task.cancel()
+    await asyncio.wait({bob.task})
+    assert engine.stopped == 1
+    stored = await shared.stored(GAME)
+    assert stored is not None
+    assert stored["turns"] == found(4)["turns"]
+    # Whoever comes next begins another one, with what is known.
+    eve = Page(shared, "eve")
+    await eventually(lambda: len(eve.heard) == 1)
+    await engine.words.put(None)
+    await asyncio.wait_for(eve.task, PATIENCE)
+    assert engine.asked == ["ann", "eve"]
+
+
+async def test_a_failure_is_told_to_everybody_who_looks_on(shared: Reviews, engine: Engine) -> None:
+    pages = [Page(shared, name) for name in ("ann", "bob")]
+    await engine.words.put(ApiError("engine-failed"))
+    for page in pages:
+        with pytest.raises(ApiError, match="The engine has failed"):
+            await asyncio.wait_for(page.task, PATIENCE)
+
+
+async def test_a_server_that_stops_keeps_what_was_found(shared: Reviews, engine: Engine) -> None:
+    page = Page(shared, "ann")
+    await engine.words.put(found(5))
+    await eventually(lambda: len(page.heard) == 1)
+    await asyncio.wait_for(shared.close(), PATIENCE)
+    stored = await shared.stored(GAME)
+    assert stored is not None
+    assert proven(stored) == 5
+    await asyncio.wait_for(page.task, PATIENCE)
+
+
+# --- Several servers --------------------------------------------------------------------------
+
+
+async def test_servers_that_keep_the_same_review_agree(postgres_url: str) -> None:
+    writers = []
+    for _ in range(2):
+        database = Database(postgres_url)
+        database.open()
+        writers.append(Writer(database, Health()))
+    for round_ in range(20):
+        name = f"game {round_}"
+        data = {"version": module.VERSION, **found(round_ % 9)}
+        await asyncio.gather(*(keep(writer, name, 1, data) for writer in writers))
+        assert module._stored(writers[0].database, name) == data
+    for writer in writers:
+        writer.close()
+        writer.database.close()
+
+
+async def test_less_does_not_replace_more(writer: Writer) -> None:
+    for count in (2, 6, 4, 6):
+        await keep(writer, "game", count, {"version": module.VERSION, **found(count)})
+    stored = module._stored(writer.database, "game")
+    assert stored is not None
+    assert proven(stored) == 6

@@ -34,6 +34,7 @@ _FIRST_GOAL: Final = 6
 _ADVICE_NODES: Final = 4_000_000
 _LENGTH_NODES: Final = 1_500_000
 _TELL_EVERY: Final = 0.5
+_REPORT_EVERY: Final = 1.0
 _MOST_MOMENTS: Final = 3
 # PGN's glyphs: a very poor move throws a win away, a poor one a draw; a doubtful one may.
 _BLUNDER: Final = 4
@@ -219,7 +220,8 @@ def review(
     """Review the main line within the limits, of which seconds and nodes are for the whole game.
 
     ``known`` are turns of an earlier review of this game, which this one goes on from. ``tell``
-    hears of every step forward.
+    hears of every step forward, and ``progress`` at least every few seconds, also inside one long
+    search.
     """
     return _Reviewer(game, limits, known, tell, progress, cancelled).run()
 
@@ -249,6 +251,9 @@ class _Reviewer:
             Turn(self.first_ply + at, cell, None, None) for at, cell in enumerate(self.cells)
         ]
         self.told = 0.0
+        # How many positions are done, and when that was last reported.
+        self.positions_done = 0
+        self.reported = 0.0
         for turn in known:
             self._take_over(turn)
 
@@ -304,7 +309,8 @@ class _Reviewer:
             if self.values.get(at) is not None:
                 continue
             self.values[at] = self._value(at)
-            self.progress(len(self.positions) - at, len(self.positions))
+            self.positions_done = max(self.positions_done, len(self.positions) - at)
+            self._report()
             self._note_values()
             self._say()
             self._advise()
@@ -314,10 +320,23 @@ class _Reviewer:
             # The move that was played wins.
             return WIN
         spent_before = self.budget.nodes
-        part = Budget(self._limits_left(), self.budget.cancelled)
+        part = self._part()
         value = self.solver.value(self.positions[at], part)
         self.budget.nodes = spent_before + part.nodes
         return value
+
+    def _part(self, nodes: int = NO_LIMIT) -> Budget:
+        """Return what is left for one search, at most this many nodes. It reports while it runs."""
+        return Budget(self._limits_left(nodes), self.budget.cancelled, self._keep_reporting)
+
+    def _keep_reporting(self, _nodes: int, _seconds: float) -> None:
+        """Report now and then: whoever listens must see that a long search is still running."""
+        if time.monotonic() - self.reported > _REPORT_EVERY:
+            self._report()
+
+    def _report(self) -> None:
+        self.reported = time.monotonic()
+        self.progress(self.positions_done, len(self.positions))
 
     def _limits_left(self, nodes: int = NO_LIMIT) -> Limits:
         """Return what is left of the limits, and no more than so many nodes."""
@@ -358,7 +377,7 @@ class _Reviewer:
         if better is None:
             return turn
         reply = position.after(better)
-        budget = Budget(self._limits_left(_ADVICE_NODES), self.budget.cancelled)
+        budget = self._part(_ADVICE_NODES)
         line = (better, *self.solver.line(reply, budget))
         outcome = rules.outcome(reply)
         ends = None if outcome is None else "+".join(by.value for by in outcome.by)
@@ -375,7 +394,7 @@ class _Reviewer:
         """Return a move that keeps a value, and whether it is the quickest win of all."""
         # The proof of the value went through such a move.
         known = self.solver.known_best(position, value)
-        budget = Budget(self._limits_left(_ADVICE_NODES), self.budget.cancelled)
+        budget = self._part(_ADVICE_NODES)
         values = self.solver.values(position, budget)
         keeping = [cell for cell, reached in values.items() if reached == value] or list(known)
         if not keeping:
@@ -395,7 +414,7 @@ class _Reviewer:
         """Find out by how much a move in a lost position hurried the end; False if no time."""
         for place in (at, at + 1):
             if place not in self.lengths:
-                budget = Budget(self._limits_left(_LENGTH_NODES), self.budget.cancelled)
+                budget = self._part(_LENGTH_NODES)
                 value = LOSS if place == at else WIN
                 self.lengths[place] = self._length(self.positions[place], value, budget)
         before, after = self.lengths[at], self.lengths[at + 1]

@@ -237,6 +237,7 @@ async def _running(
         tasks = [asyncio.create_task(work) for work in works]
         yield services
         await _cancel(tasks)
+        await services.reviews.close()
         studio.close()
 
 

@@ -29,8 +29,9 @@ SHARED_SECONDS: Final = 10.0
 WAITING_LIMIT: Final = 20
 # So many studies and reviews of one address wait or run at a time.
 PLACES_PER_CLIENT: Final = 3
-# The engine tells its progress far more often; a process that is silent for so long is lost.
-_SILENCE: Final = 60.0
+# A process that has died is noticed at once. One that says nothing for this long is lost too: the
+# engine reports every second or two, but on a slow machine it may have to be compiled first.
+_SILENCE: Final = 300.0
 # A page that waits hears about every so many seconds how far it has got.
 _TELL_EVERY: Final = 2.0
 

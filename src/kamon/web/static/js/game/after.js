@@ -15,6 +15,10 @@ import { offeredLevel, streaksAfter } from "./levels.js";
 /** No more than so many moments are shown. */
 const MOMENTS = 3;
 
+/** Are there moves before a mistake that could not be proven? @param {Review} review @param {number | null} ply */
+export const isOpenBefore = ({ turns }, ply) =>
+  ply !== null && turns.some((turn) => turn.ply < ply && !(turn.before && turn.after));
+
 export class Afterwards {
   /** @type {Review | null} */
   review = null;
@@ -126,7 +130,8 @@ export class Afterwards {
         ${button(t("Try it yourself"), () => this.#tryAgain(turn), "")}</div></li>`;
     });
     const words = review.story.kind === "off-board" ? offBoardWords(review) : storyWords(named);
-    return html`<p class="story" role="status">${words}</p><ul class="plain moments">${moments}</ul>`;
+    const before = !this.progress && isOpenBefore(review, decisive) ? t("What happened before is not proven.") : "";
+    return html`<p class="story" role="status">${words} ${before}</p><ul class="plain moments">${moments}</ul>`;
   }
 
   /** @param {Turn} turn */
