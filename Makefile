@@ -71,7 +71,8 @@ thorough: $(READY) chromium
 # The same faults as in the tests, for longer: kills, a database that is away for a minute, servers
 # that are stopped for ten seconds, a thousand games over a bad network. Takes an hour or more.
 soak: $(READY)
-	KAMON_FAULTS=100 KAMON_KILLS=201 $(BIN)/pytest -v e2e/test_crash.py e2e/test_faults.py
+	KAMON_FAULTS=100 KAMON_KILLS=201 KAMON_REVIEWS=20 $(BIN)/pytest -v e2e/test_crash.py \
+		e2e/test_faults.py e2e/test_reviews.py
 
 # The browser tests drive a real Chromium. Where there is none and we may, Debian's is installed.
 .PHONY: chromium

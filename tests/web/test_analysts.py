@@ -70,15 +70,16 @@ async def test_a_review_tells_its_progress_and_then_the_game(analysts: Analysts)
 async def test_a_review_reports_while_it_thinks_about_one_long_position(
     analysts: Analysts,
 ) -> None:
-    """The first moves of this game take far longer than the pauses between two reports."""
     pauses, last = [], time.monotonic()
-    asked = question(GAME, "review", 12) | {"known": []}
+    # No position of so short a game can be proven in this time.
+    line = " ".join(GAME.split()[:4])
+    asked = question(line, "review", 9) | {"known": []}
     async with asyncio.timeout(3 * PATIENCE), aclosing(analysts.work(asked)) as told:
         async for _ in told:
             pauses.append(time.monotonic() - last)
             last = time.monotonic()
     # The first includes the start of the process.
-    assert max(pauses[1:]) < 6
+    assert max(pauses[1:]) < 5
 
 
 async def test_who_stops_listening_ends_the_work(analysts: Analysts) -> None:
