@@ -72,14 +72,14 @@ async def test_a_review_reports_while_it_thinks_about_one_long_position(
 ) -> None:
     pauses, last = [], time.monotonic()
     # No position of so short a game can be proven in this time.
-    line = " ".join(GAME.split()[:4])
-    asked = question(line, "review", 9) | {"known": []}
+    line = " ".join(GAME.split()[:2])
+    asked = question(line, "review", 7) | {"known": []}
     async with asyncio.timeout(3 * PATIENCE), aclosing(analysts.work(asked)) as told:
         async for _ in told:
             pauses.append(time.monotonic() - last)
             last = time.monotonic()
     # The first includes the start of the process.
-    assert max(pauses[1:]) < 5
+    assert max(pauses[1:]) < 4
 
 
 async def test_who_stops_listening_ends_the_work(analysts: Analysts) -> None:
