@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NODE := $(BIN)/python tools/node.py
 # The server over real sockets, without a browser: these count for the coverage.
 SERVER_TESTS := e2e/test_api.py e2e/test_socket.py e2e/test_house.py e2e/test_attacks.py \
-	e2e/test_operators.py e2e/test_hosts.py e2e/test_puzzles_api.py
+	e2e/test_operators.py e2e/test_hosts.py e2e/test_puzzles_api.py e2e/test_failures.py
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome check
 
 # Where `make cluster` finds PostgreSQL; its own by default.

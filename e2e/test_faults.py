@@ -260,6 +260,8 @@ def test_a_database_that_refuses_to_write_is_told_as_it_is(club: Club) -> None:
         until(lambda: here.http.get("/api/health").status_code == 503, "an honest answer")
         assert here.http.post("/api/games", json={"against": "friend"}).json()["code"] == "storage"
         writable("off")
+    for client in club.ann.clients:
+        until(lambda each=client: each.http.get("/api/health").status_code == 200, "health")  # type: ignore[misc]
 
 
 def test_a_player_whose_server_is_killed_plays_on_through_another(club: Club) -> None:

@@ -1,6 +1,7 @@
 """What the host of a server sees of it."""
 
 import json
+import re
 import socket
 from pathlib import Path
 
@@ -42,6 +43,22 @@ def test_prometheus_finds_the_numbers_on_a_port_of_their_own(tmp_path: Path) -> 
 def refusals(server: Server) -> list[dict[str, str]]:
     lines = [json.loads(line) for line in server.log.splitlines() if line.startswith("{")]
     return [line for line in lines if line["logger"] == "kamon.security"]
+
+
+def test_a_line_of_the_log_says_in_which_zone_its_time_is(tmp_path: Path) -> None:
+    with serving(tmp_path, "--log-level", "info") as server:
+        httpx.get(f"{server.address}/api/games", headers={"Authorization": "Bearer x"}, verify=TLS)
+        until(lambda: "bad-secret" in server.log, "the line in the log")
+        (line,) = [each for each in server.log.splitlines() if "bad-secret" in each]
+    assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d INFO ", line)
+
+
+def test_a_server_for_the_network_says_what_it_is_for(tmp_path: Path) -> None:
+    with serving(tmp_path, "--host", "0.0.0.0") as server:  # noqa: S104 - that is the point
+        assert "put nginx in front of it" in server.log
+    (tmp_path / "log").unlink()
+    with serving(tmp_path, "--moment", "0") as server:
+        assert "nginx" not in server.log
 
 
 def test_attempts_that_are_refused_are_logged_without_names(tmp_path: Path) -> None:

@@ -273,6 +273,11 @@ def test_systemd_understands_a_unit(path: Path, tmp_path: Path) -> None:
     assert about_ours == []
 
 
+@pytest.mark.parametrize("path", UNITS, ids=name_of)
+def test_every_unit_logs_what_was_refused(path: Path) -> None:
+    assert option(shlex.split(unit(path)["Service"]["ExecStart"]), "log-level") == "info"
+
+
 # --- nginx ----------------------------------------------------------------------------------
 
 

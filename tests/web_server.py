@@ -240,7 +240,8 @@ class Client:
         return list(self.show(game)["events"])
 
     def show(self, game: str) -> dict[str, Any]:
-        answer = self.http.get(f"/api/games/{game}")
+        while (answer := self.http.get(f"/api/games/{game}")).status_code == 429:
+            time.sleep(int(answer.headers["Retry-After"]))
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -10,14 +11,14 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import create_engine, select, text, update
+from sqlalchemy import create_engine, event, select, text, update
 
 from kamon import Layout, rules
 from kamon.notation import format_cell
 from kamon.position import Side
 from kamon.web.cluster import news
 from kamon.web.cluster.leases import LEASE, Leases
-from kamon.web.cluster.members import DEAD_AFTER, Members, forget_presence
+from kamon.web.cluster.members import DEAD_AFTER, Members, forget_old
 from kamon.web.cluster.news import PAYLOAD_LIMIT, Hint
 from kamon.web.database import Database, DatabaseError, presence, servers, thoughts
 from kamon.web.engine.thinkers import Thinkers
@@ -35,6 +36,7 @@ from kamon.web.memory import ServerMemory
 from kamon.web.metrics import Metrics
 from kamon.web.server_time import ServerTime, wall_time
 from kamon.web.writer import Writer
+from postgres_wire import wired
 from web_server import PATIENCE
 
 BLACK, WHITE = Side.BLACK, Side.WHITE
@@ -68,18 +70,20 @@ async def serving(url: str, *, deaf: bool = False) -> AsyncIterator[Server]:
     await asyncio.to_thread(database.open)
     health, metrics = Health(), Metrics()
     writer, games = Writer(database, health), Games(database)
+    notes = Writer(database, health, notes=True)
     now = ServerTime()
     now.set(games.time())
-    members, people, budgets = Members(writer, now), People(now), Budgets()
+    members, people, budgets = Members(notes, now), People(now), Budgets()
     desk = Desk(games, writer, now, health, members.id)
     memory = ServerMemory(database, writer)
-    following = Following(desk, members, people, budgets, memory, now=now, metrics=metrics)
+    following = Following(desk, members, people, budgets, memory, notes, now=now, metrics=metrics)
     if deaf:
         following.hear = lambda hints: None  # type: ignore[method-assign] # noqa: ARG005
     async with desk.running(), following.running():
-        leases = Leases(writer, members.id, now)
+        leases = Leases(notes, members.id, now)
         yield Server(database, desk, members, following, leases, budgets, now, metrics)
-    writer.close()
+    for each in (writer, notes):
+        each.close()
     database.close()
     assert not health.problems
 
@@ -403,7 +407,8 @@ async def test_whoever_was_there_through_a_server_that_died_has_left(one: Server
     assert one.desk.presence.absent_since(table, WHITE) == alive
     assert one.desk.presence.spectators(table) == 0
     # It was only stopped for a while, and finds out.
-    assert await dead.beat(7) == (True, False)
+    beat = await dead.beat(7)
+    assert (beat.anew, beat.missing) == (True, False)
 
 
 async def test_a_server_that_was_given_up_tells_again_who_is_there(
@@ -696,5 +701,78 @@ async def test_what_is_known_of_who_was_where_is_forgotten_but_not_who_is_there(
             one.desk.leave(table, watcher)
     await one.following.attendance.tell()
     with one.database.writing() as connection:
-        forget_presence(connection, one.now() + 1_000)
+        forget_old(connection, one.now() + 1_000)
         assert connection.execute(select(presence.c.game)).scalars().all() == [attended]
+
+
+# --- What the database is asked ---------------------------------------------------------------
+
+
+async def test_a_move_waits_for_the_database_twice(postgres_url: str) -> None:
+    """Once to lock the game, and once for everything that is written, the commit included."""
+    with wired(postgres_url) as (url, wire):
+        async with serving(url) as server:
+            game = await new(server)
+            await watch(server, game)
+            await play(server, game)
+            before, moves = wire.round_trips, 12
+            for _ in range(moves):
+                await play(server, game)
+            # Besides, a server notes once a second that it is alive.
+            assert wire.round_trips - before <= 2 * moves + 6
+
+
+async def test_a_move_does_not_wait_for_a_heartbeat(one: Server) -> None:
+    game = await new(one)
+    await watch(one, game)
+    hold = threading.Event()
+    holding = asyncio.create_task(one.members._writer.write(lambda _: hold.wait(PATIENCE)))
+    await asyncio.sleep(0.05)
+    await asyncio.wait_for(play(one, game), PATIENCE / 2)
+    assert not holding.done()
+    hold.set()
+    await holding
+
+
+async def test_an_idle_server_asks_the_database_twice_a_second_at_most(
+    postgres_url: str,
+) -> None:
+    async with serving(postgres_url) as server:
+        asked: list[str] = []
+        for engine in (server.database.engine, server.database._notes):
+            event.listen(engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
+        await asyncio.sleep(0.5)
+        asked.clear()
+        await asyncio.sleep(3)
+        assert 2 <= len(asked) <= 6, asked
+
+
+# --- What a page has seen elsewhere -----------------------------------------------------------
+
+
+async def test_a_server_shows_no_less_than_a_page_has_seen_elsewhere(
+    one: Server, postgres_url: str
+) -> None:
+    game = await new(one)
+    async with serving(postgres_url, deaf=True) as deaf:
+        # Somebody watches there, so that the game is not read again for everybody who comes.
+        await watch(deaf, game)
+        for _ in range(5):
+            seen = (await play(one, game)).number
+            table = await deaf.desk.table(game, seen)
+            assert table.room.number >= seen
+
+
+async def test_a_move_that_follows_what_was_seen_elsewhere_is_not_refused(
+    one: Server, postgres_url: str
+) -> None:
+    game = await new(one)
+    async with serving(postgres_url, deaf=True) as deaf:
+        await watch(deaf, game)
+        for server in (one, deaf, one, deaf):
+            room = (await one.desk.newest(game)).room
+            turn = room.position.turn
+            cell = format_cell(rules.legal_cells(room.position)[0])
+            command = Command("move", frozenset({turn}), {"cell": cell}, after=room.number)
+            after, _ = await server.desk.submit(game, command)
+            assert after.number > room.number

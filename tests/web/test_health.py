@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kamon.web.health import Health
+from kamon.web.logs import Seldom
 from web_server import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -74,3 +75,12 @@ async def test_a_task_that_was_ended_with_the_server_is_no_problem() -> None:
     await asyncio.gather(task, done, return_exceptions=True)
     await asyncio.sleep(0)
     assert health.problems == {}
+
+
+def test_a_line_is_logged_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("kamon.web.logs.time.monotonic", lambda: now)
+    seldom = Seldom(10)
+    assert [seldom.is_due() for _ in range(3)] == [True, False, False]
+    now += 11
+    assert [seldom.is_due() for _ in range(2)] == [True, False]

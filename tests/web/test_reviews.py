@@ -240,6 +240,8 @@ async def test_the_review_goes_on_until_the_last_page_leaves(
 
 async def test_a_failure_is_told_to_everybody_who_looks_on(shared: Reviews, engine: Engine) -> None:
     pages = [Page(shared, name) for name in ("ann", "bob")]
+    await engine.words.put({"progress": [1, 9]})
+    await eventually(lambda: all(len(page.heard) == 1 for page in pages))
     await engine.words.put(ApiError("engine-failed"))
     for page in pages:
         with pytest.raises(ApiError, match="The engine has failed"):

@@ -30,6 +30,7 @@ BACKLOG: Final = 50
 # Seconds for requests that are under way when the server is told to end.
 GRACE: Final = 3
 MOST_CONNECTIONS: Final = 50_000
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 USUAL_PORT: Final = 443
 FILES_OF_OUR_OWN: Final = 100
 _HOURS: Final = 24
@@ -148,6 +149,7 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         raise typer.BadParameter(f"cannot listen on {host}:{port}: {error.strerror}") from None
     opened = _open(settings.database, clock_is_right=clock_is_right)
     _warn_of_root(host)
+    _warn_without_proxy(host, trusted_proxy)
     # From now on a browser that comes early waits, instead of being refused.
     listener.listen(BACKLOG)
     shown = f"[{host}]" if ":" in host else host
@@ -281,9 +283,19 @@ def _proxies(text: str | None) -> list["Network"]:
         ) from None
 
 
+def _warn_without_proxy(host: str, trusted_proxy: str | None) -> None:
+    """Say what a server is for that others reach directly."""
+    if host not in LOOPBACK and trusted_proxy is None:
+        typer.echo(
+            "Everybody on your network can reach this server. That is meant for a home, a club or "
+            "a school. On the internet, put nginx in front of it: see docs/hosting.md",
+            err=True,
+        )
+
+
 def _warn_of_root(host: str) -> None:
     """Say that a server for others should not have all rights on its machine."""
-    if host not in ("127.0.0.1", "::1", "localhost") and getattr(os, "geteuid", lambda: 1)() == 0:
+    if host not in LOOPBACK and getattr(os, "geteuid", lambda: 1)() == 0:
         typer.echo(
             "warning: this server runs as root; docs/hosting.md shows a better way", err=True
         )

@@ -15,12 +15,13 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kamon.web.errors import ApiError, cause_of, storage_failed
-from kamon.web.logs import note_refusal
+from kamon.web.logs import Seldom, note_refusal
 from kamon.web.pages import shell
 from kamon.web.schemas import ErrorAnswer
 from kamon.web.services import Services, services_of
 
 _log = logging.getLogger(__name__)
+_unanswered = Seldom()
 
 
 def answer_for(services: Services, error: Exception, where: str) -> ApiError:
@@ -30,7 +31,8 @@ def answer_for(services: Services, error: Exception, where: str) -> ApiError:
         _log.error("%s failed", where, exc_info=error)
         found = ApiError("failed")
     elif isinstance(error, SQLAlchemyError):
-        _log.error("the database does not answer: %s", cause_of(error))
+        if _unanswered.is_due():
+            _log.error("the database does not answer: %s", cause_of(error))
     else:
         note_refusal(found.code, where)
     services.metrics.refused.labels(found.code).inc()

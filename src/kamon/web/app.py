@@ -15,7 +15,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from kamon import __version__
 from kamon.web import answers, contract
 from kamon.web.cluster.leases import Leases
-from kamon.web.cluster.members import Members, forget_presence
+from kamon.web.cluster.members import Members, forget_old
 from kamon.web.connections import Connections
 from kamon.web.database import Database
 from kamon.web.days import routes as day_routes
@@ -109,9 +109,9 @@ def create_app(
     # Before the others: what is added first is innermost.
     answers.add_error_handlers(app)
     app.add_middleware(KeptFiles)
+    app.add_middleware(RequestCosts)
     app.add_middleware(GZipMiddleware, minimum_size=500)
     secure = (settings.public_url or "").startswith("https:")
-    app.add_middleware(RequestCosts)
     app.add_middleware(Guard, secure=secure)
     app.add_middleware(Sockets)
     contract.describe(app)
@@ -144,15 +144,17 @@ async def _playing(
         database = Database(settings.database)
         await asyncio.to_thread(database.open)
     writer = Writer(database, health, metrics)
+    # A SQLite file has one writer, whatever is written.
+    notes = Writer(database, health, metrics, notes=True) if database.shared else writer
     games = Games(database)
     memory = ServerMemory(database, writer)
     now = ServerTime(await asyncio.to_thread(games.latest_change))
     if database.shared:
         now.set(await asyncio.to_thread(games.time))
     people, budgets = People(now), Budgets(scale=settings.budget_scale)
-    members = Members(writer, now, web=web) if database.shared else None
+    members = Members(notes, now, web=web) if database.shared else None
     desk = Desk(games, writer, now, health, None if members is None else members.id)
-    leases = None if members is None else Leases(writer, members.id, now)
+    leases = None if members is None else Leases(notes, members.id, now)
     following = None
     async with contextlib.AsyncExitStack() as parts:
         # What the first server puts right must be done before the second one plays.
@@ -162,7 +164,7 @@ async def _playing(
             await parts.enter_async_context(desk.running(away))
             if members is not None:
                 following = Following(
-                    desk, members, people, budgets, memory, now=now, metrics=metrics
+                    desk, members, people, budgets, memory, notes, now=now, metrics=metrics
                 )
                 await parts.enter_async_context(following.running())
         thinkers = await parts.enter_async_context(
@@ -191,7 +193,8 @@ async def _playing(
         await _cancel(tasks)
     if not desk.paused:
         await memory.note_alive(now())
-    writer.close()
+    for each in {writer, notes}:
+        each.close()
     database.close()
 
 
@@ -310,7 +313,7 @@ async def _clear_old(services: Services) -> None:
     now, keep_days = services.desk.now(), services.settings.keep_days
     await services.desk.clear(now - ABANDONED_DAYS * DAY, ["waiting", "aborted"])
     if services.following is not None:
-        await services.desk.writer.write(lambda each: forget_presence(each, now - DAY))
+        await services.desk.writer.write(lambda each: forget_old(each, now - DAY))
     if keep_days is not None:
         before = now - keep_days * DAY
         await services.desk.clear(before, ["over", "playing"])

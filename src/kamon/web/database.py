@@ -9,9 +9,9 @@ import os
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from alembic import command as alembic
 from alembic.config import Config
@@ -40,9 +40,15 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DisconnectionError,
+    IntegrityError,
+    NoSuchModuleError,
+    OperationalError,
+)
 from sqlalchemy.exc import DatabaseError as FileError
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from kamon.errors import KamonError
 
@@ -259,12 +265,18 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
             "tcp_user_timeout": 10_000,
             "options": "-c lock_timeout=4s -c idle_in_transaction_session_timeout=5s",
         },
-        # A connection that has died while it was idle is replaced, and nobody notices.
-        "pool_pre_ping": True,
         "pool_size": 10,
     },
 }
+# Seconds after which a connection that nobody has used is tried before it is used again.
+_IDLE_SECONDS: Final = 2.0
 _EXAMPLES: Final = "sqlite:////home/me/kamon.sqlite or postgresql://me@localhost/kamon"
+
+
+# How something is written on PostgreSQL: in a transaction; as a single statement, which is one by
+# itself; or in a transaction whose statements are sent together. The results of those cannot be
+# used, unless somebody reads them from the driver, and then they are waited for.
+Writing = Literal["transaction", "single", "pipelined"]
 
 
 class DatabaseError(KamonError):
@@ -281,6 +293,8 @@ class Database:
         self.url = url
         self.engine = _engine(url)
         self.shared = self.engine.dialect.name == "postgresql"
+        # For notes that may be lost in a power cut, on connections of their own.
+        self._notes = _engine(url, "-c synchronous_commit=off") if self.shared else self.engine
         self._refuse_what_is_no_file()
         self._lock: sqlite3.Connection | None = None
         if self.engine.dialect.name == "sqlite":
@@ -414,7 +428,7 @@ class Database:
         pool, limit = self.engine.pool, time.monotonic() + _CLOSE_PATIENCE
         while isinstance(pool, QueuePool) and pool.checkedout() and time.monotonic() < limit:
             time.sleep(0.005)
-        self.engine.dispose()
+        self.reopen()
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -431,14 +445,29 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """Give a transaction to write in. Only the writer may ask for one."""
-        with self.engine.begin() as connection:
-            yield connection
+    def writing(self, how: Writing = "transaction", *, notes: bool = False) -> Iterator[Connection]:
+        """Give a transaction to write in. Only a writer may ask for one.
+
+        On PostgreSQL, ``notes`` may be lost in a power cut: they are about this moment only.
+        """
+        engine = self._notes if notes else self.engine
+        if how == "transaction" or not self.shared:
+            with engine.begin() as connection:
+                yield connection
+            return
+        with engine.connect() as connection:
+            # The driver then begins no transaction by itself.
+            connection.execution_options(isolation_level="AUTOCOMMIT")
+            if how == "single":
+                yield connection
+            else:
+                with _pipelined(connection):
+                    yield connection
 
     def reopen(self) -> None:
         """Close all connections, so that the next one sees what is really on the disk."""
         self.engine.dispose()
+        self._notes.dispose()
 
     def copy_to(self, path: Path) -> None:
         """Write a whole copy of a SQLite database while it is in use."""
@@ -511,7 +540,7 @@ def _migrations() -> Config:
     return config
 
 
-def _engine(url: str) -> Engine:
+def _engine(url: str, server_options: str = "") -> Engine:
     """Make the connections to a database, or say why there can be none."""
     try:
         parsed = make_url(url)
@@ -519,8 +548,11 @@ def _engine(url: str) -> Engine:
         if parsed.get_backend_name() == "postgresql":
             # Whoever writes the address need not know which driver we use.
             parsed = parsed.set(drivername="postgresql+psycopg")
+            arguments = dict(options["connect_args"])
+            arguments["options"] = f"{arguments['options']} {server_options}".strip()
+            options = {**options, "connect_args": arguments}
         # What a failed statement held must not reach the log: it may be a hash of a secret.
-        return create_engine(parsed, hide_parameters=True, **options)
+        engine = create_engine(parsed, hide_parameters=True, **options)
     except ModuleNotFoundError as error:
         raise DatabaseError(
             f"{shown(url)} needs a driver that is not installed ({error.name}): "
@@ -531,6 +563,56 @@ def _engine(url: str) -> Engine:
             f"{shown(url)} is no database that can be opened: "
             f"expected an address such as {_EXAMPLES}"
         ) from error
+
+    if engine.dialect.name == "postgresql":
+        event.listen(engine, "checkin", _note_use)
+        event.listen(engine, "checkout", _try_if_idle)
+    return engine
+
+
+@contextmanager
+def _pipelined(connection: Connection) -> Iterator[None]:
+    """Begin a transaction, send what a block writes without waiting for answers, and commit."""
+    # Only a server on PostgreSQL has the driver.
+    import psycopg  # noqa: PLC0415
+
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, psycopg.Connection)  # noqa: S101 - there is no other driver
+    try:
+        with raw.pipeline():
+            raw.execute("BEGIN")
+            yield
+            raw.execute("COMMIT")
+    except psycopg.IntegrityError as error:
+        raise IntegrityError(None, None, error) from error
+    except psycopg.Error as error:
+        raise OperationalError(None, None, error) from error
+    finally:
+        if raw.broken:
+            # SQLAlchemy has not seen the error, and would use the connection again.
+            connection.invalidate()
+        elif raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            with suppress(psycopg.Error):
+                raw.execute("ROLLBACK")
+
+
+def _note_use(_: object, record: ConnectionPoolEntry) -> None:
+    record.info["used"] = time.monotonic()
+
+
+def _try_if_idle(connection: Any, record: ConnectionPoolEntry, _: object) -> None:  # noqa: ANN401
+    """Replace a connection that has died while it was idle, so that nobody notices.
+
+    SQLAlchemy's own ``pool_pre_ping`` would ask the database before every single use.
+    """
+    used = record.info.get("used")
+    if used is None or time.monotonic() - used < _IDLE_SECONDS:
+        return
+    try:
+        connection.execute("")
+        connection.rollback()
+    except Exception as error:
+        raise DisconnectionError from error
 
 
 def shown(url: str) -> str:

@@ -25,9 +25,8 @@ class Budget:
 BUDGETS: Final = {
     "games": Budget(60, 60 / 600),
     "messages": Budget(60, 20),
-    "requests": Budget(240, 60),
-    # Connections and whatever is asked on them, before anybody looks at what it is.
-    "arrivals": Budget(600, 60),
+    # Every request, by what it costs: about a millisecond of the server each.
+    "requests": Budget(300, 80),
     "pictures": Budget(120, 10),
     # Seconds of the engine: for the computer's moves, and for studies and reviews.
     "thinking": Budget(120, 1),

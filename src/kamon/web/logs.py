@@ -2,8 +2,11 @@
 
 import json
 import logging
+import math
 import secrets
+import time
 from contextvars import ContextVar
+from datetime import datetime
 from typing import Final, Literal
 
 Format = Literal["lines", "json"]
@@ -30,6 +33,22 @@ def note_refusal(code: str, where: str) -> None:
         security.info("refused %s at %s", code, where)
 
 
+class Seldom:
+    """Lets a line be logged once in a while: a database that is away must not fill the disk."""
+
+    def __init__(self, seconds: float = 10.0) -> None:
+        self._seconds = seconds
+        self._last = -math.inf
+
+    def is_due(self) -> bool:
+        """Return whether enough time has passed since it was last logged."""
+        now = time.monotonic()
+        if now - self._last < self._seconds:
+            return False
+        self._last = now
+        return True
+
+
 class _RequestFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         record.request = request_id.get()
@@ -50,12 +69,23 @@ class _JsonFormatter(logging.Formatter):
         return json.dumps(told, ensure_ascii=False)
 
 
+class _LineFormatter(logging.Formatter):
+    """Says in which zone the time is, so that logs of several machines can be compared."""
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802
+        """Write the time with milliseconds and zone."""
+        moment = datetime.fromtimestamp(record.created).astimezone()
+        return moment.strftime(datefmt) if datefmt else moment.isoformat(" ", "milliseconds")
+
+
 def set_up(style: Format, level: str) -> None:
     """Write logs to standard error; what is refused is written at the level ``info``."""
     handler = logging.StreamHandler()
     handler.addFilter(_RequestFilter())
-    handler.setFormatter(_JsonFormatter() if style == "json" else logging.Formatter(LINE))
+    handler.setFormatter(_JsonFormatter() if style == "json" else _LineFormatter(LINE))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("kamon").setLevel(level.upper())
+    # It warns of what it also raises, and we log that.
+    logging.getLogger("psycopg").setLevel(logging.ERROR)

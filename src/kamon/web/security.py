@@ -23,10 +23,10 @@ HOST_LIMIT: Final = 260
 # Seconds in which the whole body of a request must have come.
 BODY_SECONDS: Final = 20.0
 # What a request costs of the budget "requests": little for a file that is kept in memory, and more
-# for a long body to read or a long page to write (bytes as they are sent, compressed).
+# for a long body to read or a long page to write (bytes before they are compressed).
 FILE_COST: Final = 0.25
 BODY_BYTES_PER_REQUEST: Final = 1_000
-ANSWER_BYTES_PER_REQUEST: Final = 2_500
+ANSWER_BYTES_PER_REQUEST: Final = 20_000
 HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

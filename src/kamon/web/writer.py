@@ -1,7 +1,9 @@
-"""The one thread that writes to the database.
+"""A thread that writes to the database.
 
-It has a thread of its own, so that a move never waits behind engines or pictures for a free one.
+It is a thread of its own, so that a move never waits behind engines or pictures for a free one.
 Games hand over their changes in batches; everything else that writes is a transaction of its own.
+On PostgreSQL a second writer takes notes of the moment, such as heartbeats, so that no move waits
+for those either. SQLite has one writer.
 """
 
 import asyncio
@@ -13,14 +15,13 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import ColumnElement, Connection, Table, delete, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from kamon.web.database import Database
+from kamon.web.database import Database, Writing
 from kamon.web.errors import cause_of, storage_failed
 from kamon.web.health import Health
 from kamon.web.metrics import Metrics, timed
 from kamon.web.statements import insert_new
 
 Result = TypeVar("Result")
-_PART: Final = "database"
 # How many rows are deleted in one transaction, and how many seconds pass before the next.
 CLEARED_AT_ONCE: Final = 200
 CLEARING_PAUSE: Final = 0.05
@@ -32,14 +33,23 @@ class Writer:
     """Runs transactions one after the other."""
 
     def __init__(
-        self, database: Database, health: Health | None = None, metrics: Metrics | None = None
+        self,
+        database: Database,
+        health: Health | None = None,
+        metrics: Metrics | None = None,
+        *,
+        notes: bool = False,
     ) -> None:
         self.database = database
         self._metrics = metrics or Metrics()
         self._health = health or Health()
-        self._thread = ThreadPoolExecutor(1, "writer")
+        self._notes = notes
+        self._part = "notes" if notes else "database"
+        self._thread = ThreadPoolExecutor(1, "notes" if notes else "writer")
 
-    async def write(self, work: Callable[[Connection], Result]) -> Result:
+    async def write(
+        self, work: Callable[[Connection], Result], how: Writing = "transaction"
+    ) -> Result:
         """Do something in a transaction, and return when it is on the disk.
 
         An ``ApiError`` with the code ``storage`` means that the database has failed, and an
@@ -49,16 +59,16 @@ class Writer:
         loop = asyncio.get_running_loop()
         try:
             with timed(self._metrics.commit_seconds):
-                result = await loop.run_in_executor(self._thread, self._transact, work)
+                result = await loop.run_in_executor(self._thread, self._transact, work, how)
         except IntegrityError:
             raise
         except (SQLAlchemyError, OSError) as error:
-            if _PART not in self._health.problems:
+            if self._part not in self._health.problems:
                 # Once, and not for every write while it is away.
                 _log.error("the database cannot be written: %s", cause_of(error))
-            self._health.note(_PART, type(error).__name__)
+            self._health.note(self._part, type(error).__name__)
             raise storage_failed() from None
-        self._health.clear(_PART)
+        self._health.clear(self._part)
         return result
 
     async def insert(self, table: Table, row: Mapping[str, Any]) -> bool:
@@ -79,9 +89,9 @@ class Writer:
         while await self.write(clear_some):  # noqa: ASYNC110 - others write meanwhile
             await asyncio.sleep(CLEARING_PAUSE)
 
-    def _transact(self, work: Callable[[Connection], Result]) -> Result:
+    def _transact(self, work: Callable[[Connection], Result], how: Writing) -> Result:
         try:
-            with self.database.writing() as connection:
+            with self.database.writing(how, notes=self._notes) as connection:
                 return work(connection)
         except IntegrityError:
             raise

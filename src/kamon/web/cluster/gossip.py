@@ -6,16 +6,18 @@ the others charge what has been added since they looked last.
 
 from typing import Final, TypeVar
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects.postgresql import insert
 
-from kamon.web.cluster.members import Members, relax
+from kamon.web.cluster.members import Beat, Members
 from kamon.web.database import spending
 from kamon.web.limits import BUDGETS, Budgets
 from kamon.web.writer import Writer
 
 # Milliseconds after which nothing is left to tell: every budget that matters has filled again.
 _FORGOTTEN_AFTER: Final = 3_600_000
+# Milliseconds after which everybody has heard what was told.
+_HEARD_AFTER: Final = 5_000
 Key = tuple[str, str]
 _Name = TypeVar("_Name")
 
@@ -36,8 +38,9 @@ class Gossip:
         self._is_new = True
         self._untold: set[Key] = set()
 
-    async def exchange(self, now: int) -> None:
-        """Tell the others what was spent here, and hear what was spent there."""
+    async def exchange(self, beat: Beat) -> None:
+        """Tell the others what was spent here, and hear what was spent there, if anything was."""
+        now = beat.now
         self._budgets.servers = 1 + self._members.others_on_the_web
         for key, amount in self._budgets.take_report().items():
             before, _ = self._told.get(key, (0.0, 0))
@@ -46,6 +49,9 @@ class Gossip:
         self._told = _newer(self._told, now - _FORGOTTEN_AFTER)
         self._heard = _newer(self._heard, now - _FORGOTTEN_AFTER)
         news = {key: self._told[key][0] for key in self._untold if key in self._told}
+        is_heard = beat.spent_at is None or beat.spent_at < now - _HEARD_AFTER
+        if not news and is_heard and not self._is_new:
+            return
         found = await self._writer.write(lambda connection: self._swap(connection, news, now))
         self._untold.clear()
         for server, client, what, amount, told in found:
@@ -60,7 +66,6 @@ class Gossip:
     def _swap(
         self, connection: Connection, news: dict[Key, float], now: int
     ) -> list[tuple[str, str, str, float, int]]:
-        relax(connection)
         me = self._members.id
         rows = [
             {"server": me, "client": client, "what": what, "round": now, "amount": total}
@@ -71,7 +76,6 @@ class Gossip:
             new = {name: statement.excluded[name] for name in ("round", "amount")}
             keys = ["server", "client", "what"]
             connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=new), rows)
-        connection.execute(delete(spending).where(spending.c.round < now - _FORGOTTEN_AFTER))
         # A transaction that began a moment earlier may become visible a moment later.
         since = self._heard_until - 2_000
         query = select(

@@ -12,7 +12,6 @@ from sqlalchemy import Connection, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from kamon.web.cluster import news
-from kamon.web.cluster.members import relax
 from kamon.web.cluster.news import Hint
 from kamon.web.database import games, thoughts
 from kamon.web.writer import Writer
@@ -34,6 +33,11 @@ class Leases:
         self._now = now
         self.held: set[str] = set()
         self._missing: dict[str, int] = {}
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to renew, and nothing that somebody should think about."""
+        return not self.held and not self._missing
 
     def ensure(self, game: str, number: int) -> None:
         """See to it that somebody thinks about a game, which may have come from elsewhere."""
@@ -59,18 +63,14 @@ class Leases:
 
     def _take(
         self, connection: Connection, most: int, busy: list[str], missing: dict[str, int]
-    ) -> tuple[Collection[str], list[tuple[str, str]]]:
-        relax(connection)
+    ) -> tuple[list[str], list[tuple[str, str]]]:
         now = self._now()
         if missing:
             _insert_missing(connection, missing, now)
         until = now + LEASE
-        ours = update(thoughts).where(thoughts.c.server == self._server, thoughts.c.game.in_(busy))
-        kept = connection.execute(
-            ours.values(leased_until=until).returning(thoughts.c.game)
-        ).scalars()
+        kept = self._renew(connection, busy, until) if busy else []
         if most <= 0:
-            return list(kept), []
+            return kept, []
         ranked = select(
             thoughts.c.game,
             func.row_number()
@@ -92,7 +92,22 @@ class Leases:
             .returning(thoughts.c.game, thoughts.c.client)
         )
         taken = [(row.game, row.client) for row in connection.execute(lease)]
-        return list(kept), taken
+        return kept, taken
+
+    def _renew(self, connection: Connection, busy: list[str], until: int) -> list[str]:
+        """Keep our leases of some games; one that a commit is about to end is passed over."""
+        ours = (
+            select(thoughts.c.game)
+            .where(thoughts.c.server == self._server, thoughts.c.game.in_(busy))
+            .with_for_update(skip_locked=True)
+        )
+        renewed = (
+            update(thoughts)
+            .where(thoughts.c.game.in_(ours.scalar_subquery()))
+            .values(leased_until=until)
+            .returning(thoughts.c.game)
+        )
+        return list(connection.execute(renewed).scalars())
 
     async def give_back(self, game: str, *, after: int = 0) -> None:
         """Let any server think about a game, at once or so many milliseconds later."""
@@ -101,7 +116,6 @@ class Leases:
         free = update(thoughts).where(ours).values(server=None, leased_until=until)
 
         def write(connection: Connection) -> None:
-            relax(connection)
             connection.execute(free)
             news.tell(connection, self._server, [Hint(game, news.THOUGHT)])
 

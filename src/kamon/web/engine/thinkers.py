@@ -220,6 +220,8 @@ class Thinkers:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY):
                     await self._may_lease.wait()
+            if not self._may_lease.is_set() and leases.idle:
+                continue
             self._may_lease.clear()
             free = 0 if self.compiling else len(self._idle) - len(self._queue)
             try:

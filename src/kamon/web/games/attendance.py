@@ -17,7 +17,6 @@ from sqlalchemy.exc import IntegrityError
 
 from kamon.position import Side
 from kamon.web.cluster import news
-from kamon.web.cluster.members import relax
 from kamon.web.cluster.news import Hint
 from kamon.web.database import Database, presence
 from kamon.web.games.presence import NOBODY, Elsewhere, Presence
@@ -80,7 +79,6 @@ class Attendance:
         }
 
     def _write(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
-        relax(connection)
         statement = insert(presence)
         new = {
             column.name: statement.excluded[column.name]

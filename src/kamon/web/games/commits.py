@@ -30,7 +30,7 @@ BATCH_LIMIT: Final = 256
 # after the one before and takes more of them along. Nobody feels it, and it is far less work.
 PACE: Final = 0.016
 # Seconds that a server which is stopping waits for the disk.
-FINISH_SECONDS: Final = 10.0
+FINISH_SECONDS: Final = 5.0
 _PART: Final = "publishing"
 
 _log = logging.getLogger(__name__)
@@ -151,7 +151,9 @@ class Commits:
 
     async def _commit(self, batch: Sequence[Job]) -> None:
         """Commit some jobs and publish them; all of them or none, but for those that are late."""
-        late = await self._writer.write(lambda connection: self._transact(connection, batch))
+        late = await self._writer.write(
+            lambda connection: self._transact(connection, batch), "pipelined"
+        )
         written = [job for job in batch if job not in late]
         self._jobs = [job for job in self._jobs if job not in written]
         for job in written:

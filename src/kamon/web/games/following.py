@@ -7,7 +7,6 @@ somebody watches, once a second, finds whatever no hint has told of.
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Sequence
 from typing import Any, Final
 
@@ -25,6 +24,7 @@ from kamon.web.limits import Budgets
 from kamon.web.memory import ServerMemory
 from kamon.web.metrics import Metrics
 from kamon.web.server_time import ServerTime
+from kamon.web.writer import Writer
 
 # Seconds between two looks at everything, and how many games one look asks for at a time.
 LOOK_EVERY: Final = 1.0
@@ -38,6 +38,8 @@ _TELL_EVERY: Final = 0.1
 _FLAG_PATIENCE: Final = 250
 _FLAGS_AT_ONCE: Final = 100
 _PART: Final = "catching up"
+# What a server writes to find out whether the database can be written again.
+_WRITABLE: Final = "writable"
 
 _log = logging.getLogger(__name__)
 
@@ -52,6 +54,7 @@ class Following:
         people: People,
         budgets: Budgets,
         memory: ServerMemory,
+        notes: Writer,
         *,
         now: ServerTime,
         metrics: Metrics,
@@ -62,9 +65,11 @@ class Following:
         self._people = people
         self._now = now
         self._health = desk.health
-        self._gossip = Gossip(desk.writer, members, budgets)
+        self._gossip = Gossip(notes, members, budgets)
         self._metrics = metrics
-        self.attendance = Attendance(desk.writer, members.id, desk.presence, now)
+        self.attendance = Attendance(notes, members.id, desk.presence, now)
+        # When the next clock runs out, as far as we know.
+        self._next_flag: int | None = None
         # Is called when a game waits for the computer.
         self.wants_thought: Callable[[], None] = lambda: None
         self._behind: set[str] = set()
@@ -199,9 +204,9 @@ class Following:
 
     async def _end_overdue(self) -> None:
         """End games whose clock has run out, and whose own server has not ended them."""
-        if self._desk.paused:
-            return
         due = self._now() - _FLAG_PATIENCE
+        if self._desk.paused or self._next_flag is None or self._next_flag > due:
+            return
         overdue = await asyncio.to_thread(self._desk.games.overdue, due, _FLAGS_AT_ONCE)
         for game in overdue:
             try:
@@ -217,6 +222,8 @@ class Following:
         try:
             if self._desk.paused:
                 async with self._desk.writer.database.starting_alone():
+                    # Moves are written on another connection than heartbeats.
+                    await self._memory.keep(_WRITABLE, str(self._now()))
                     await self._give_time_back()
                     await self._note_alive()
             else:
@@ -245,17 +252,19 @@ class Following:
             await self._desk.resume([game for _, game in flags], away)
 
     async def _note_alive(self) -> None:
-        asked = time.monotonic()
-        theirs = await asyncio.to_thread(self._desk.games.time)
-        self._now.correct(theirs + int((time.monotonic() - asked) * 500))
-        anew, buried = await self.members.beat(self._people.count_here())
+        beat = await self.members.beat(self._people.count_here())
+        # Half of the time that it took to ask has passed since.
+        self._now.correct(beat.now + int(beat.took * 500))
         self._people.elsewhere = self.members.people_elsewhere
-        if anew:
+        self._next_flag = beat.next_flag
+        if beat.has_work:
+            self.wants_thought()
+        if beat.anew:
             # The others had given us up: we may have been stopped for a while.
             self._tell_everything()
-        if buried:
+        if beat.missing:
             self._look_everywhere()
-        await self._gossip.exchange(self._now())
+        await self._gossip.exchange(beat)
 
 
 def _has_joined(events: Iterable[Event]) -> bool:

@@ -44,12 +44,12 @@ _THINK: Final = insert(thoughts).values(server=None, leased_until=0)
 _WAITING: Final = (games.c.status == "waiting") & games.c.listed
 # Asked of PostgreSQL alone, which takes a list as one value. SQLAlchemy would write the statement
 # anew for every length of a list.
-_LAST: Final = text(
+_LAST: Final = (
     "SELECT id, (SELECT max(number) FROM events WHERE game = id) AS number "
-    "FROM unnest(CAST(:games AS text[])) AS asked(id)"
+    "FROM unnest(CAST(%(games)s AS text[])) AS asked(id)"
 )
-_LOCK: Final = text(
-    "SELECT id FROM games WHERE id = ANY(CAST(:games AS text[])) ORDER BY id FOR NO KEY UPDATE"
+_LOCK: Final = (
+    "SELECT id FROM games WHERE id = ANY(CAST(%(games)s AS text[])) ORDER BY id FOR NO KEY UPDATE"
 )
 _HELD: Final = text("SELECT * FROM holders WHERE game = ANY(CAST(:games AS text[]))")
 _NEWER: Final = text(
@@ -128,16 +128,12 @@ def moved_on(connection: Connection, changes: Iterable[Change]) -> set[str]:
     names = [game for game, base in based_on.items() if base]
     if not names:
         return set()
-    connection.execute(_LOCK, {"games": names})
-    # Only now: what another server has written while we waited must be seen.
-    newest = _newest(connection, names)
-    return {game for game in names if newest.get(game) != based_on[game]}
-
-
-def _newest(connection: Connection, several: Sequence[str]) -> dict[str, int]:
-    """Return the number of the last event of each of several games."""
-    found = connection.execute(_LAST, {"games": list(several)})
-    return {row.id: row.number for row in found if row.number is not None}
+    # By the driver's own methods, because this is a pipeline: both are sent at once. The second
+    # statement sees what another server has written while the first one waited.
+    driver: Any = connection.connection.driver_connection
+    driver.execute(_LOCK, {"games": names})
+    newest = dict(driver.execute(_LAST, {"games": names}).fetchall())
+    return {game for game in names if newest[game] != based_on[game]}
 
 
 def commit(connection: Connection, changes: Sequence[Change]) -> None:
@@ -316,7 +312,8 @@ class Games:
     def numbers(self, several: Sequence[str]) -> dict[str, int]:
         """Return the number of the last event of each of several games."""
         with self.database.reading() as connection:
-            return _newest(connection, several)
+            found = connection.exec_driver_sql(_LAST, {"games": list(several)})
+            return {row.id: row.number for row in found if row.number is not None}
 
     def overdue(self, before: int, limit: int) -> list[str]:
         """List games whose clock ran out before a moment, the longest overdue first."""

@@ -14,6 +14,7 @@ from kamon.web.errors import ApiError, cause_of, storage_failed
 from kamon.web.games import rooms
 from kamon.web.games.rooms import Event, Room
 from kamon.web.games.store import Games, Holder
+from kamon.web.logs import Seldom
 
 ROOMS_IN_MEMORY: Final = 5_000
 # How many games that cannot be forgotten are passed over in one go.
@@ -22,6 +23,7 @@ TRIM_STEPS: Final = 20
 QUEUE_LIMIT: Final = 64
 
 _log = logging.getLogger(__name__)
+_unread = Seldom()
 
 # A room as some events have left it, and those events. None: this watcher has been cut off.
 News = tuple[Room, Sequence[Event]] | None
@@ -143,7 +145,8 @@ class Tables:
             try:
                 table = await asyncio.shield(task)
             except (SQLAlchemyError, OSError) as error:
-                _log.error("game %s cannot be read: %s", game, cause_of(error))
+                if _unread.is_due():
+                    _log.error("game %s cannot be read: %s", game, cause_of(error))
                 raise storage_failed() from None
         if table is None:
             raise ApiError("no-such-game")
