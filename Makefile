@@ -39,7 +39,7 @@ types: $(READY) node_modules/.ready
 	$(NODE) node_modules/typescript/bin/tsc --project tsconfig.json
 
 # The engine is compiled once, before the tests share the cores and run into it all at the same time.
-check: $(READY)
+check: $(READY) nginx
 	@$(BIN)/python -c "from kamon.engine.solver import warm_up; warm_up()"
 	@$(BIN)/python -c "from kamon.env.batch import warm_up; warm_up()"
 	$(BIN)/pytest --numprocesses auto --dist worksteal $(COVERAGE) tests --ignore=tests/extras $(SERVER_TESTS)
@@ -74,19 +74,20 @@ soak: $(READY)
 	KAMON_FAULTS=100 KAMON_KILLS=201 KAMON_REVIEWS=20 $(BIN)/pytest -v e2e/test_crash.py \
 		e2e/test_faults.py e2e/test_reviews.py
 
-# The browser tests drive a real Chromium. Where there is none and we may, Debian's is installed.
-.PHONY: chromium
-chromium:
-	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
-		&& apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } \
-		|| { echo "The browser tests need Chromium: install Debian's package 'chromium'"; exit 1; }
+# The tests need a real Chromium and a real nginx. Where one is missing and we may, Debian's is
+# installed.
+.PHONY: chromium nginx
+chromium nginx:
+	@PATH="$$PATH:/usr/sbin" command -v $@ >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+		&& apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $@ >/dev/null; } \
+		|| { echo "The tests need $@: install Debian's package of that name"; exit 1; }
 
 format: $(READY) node_modules/.ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIOME) --write
 
-bench: $(READY) chromium
+bench: $(READY) chromium nginx
 	$(INSTALL) --require-hashes --requirement requirements/bench.txt
 	for part in play engine opening levels web attacks page pictures study env puzzles; do $(BIN)/python -m bench.$$part || exit 1; done
 

@@ -16,12 +16,10 @@ import yaml
 
 from kamon.cli.app import app
 from kamon.web.metrics import Metrics
-from kamon.web.security import HSTS
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
 UNITS = sorted(DEPLOY.glob("*.service"))
-NGINX = sorted(DEPLOY.glob("nginx*.conf"))
 # A name and a version: where images come from is for the host to say.
 IMAGE = re.compile(r"[a-z]+(:[\w.-]+)?")
 METRIC = re.compile(r"\bkamon_[a-z_]+")
@@ -191,10 +189,15 @@ def test_the_proxy_of_compose_finds_the_servers_and_is_trusted(compose: dict[str
     assert upstreams == [f"server-1:{port}", f"server-2:{port}"]
     (subnet,) = compose["networks"]["inside"]["ipam"]["config"]
     assert option(services["server-1"]["command"], "trusted-proxy") == subnet["subnet"]
-    (mount,) = services["proxy"]["volumes"]
-    assert (DEPLOY / mount.partition(":")[0]).exists()
+    mounted = dict(each.split(":")[:2] for each in services["proxy"]["volumes"])
+    assert mounted == {
+        "./nginx-compose.conf": "/etc/nginx/conf.d/default.conf",
+        # Where the first one includes them from.
+        "./nginx": "/etc/nginx/kamon",
+    }
+    assert all((DEPLOY / each).exists() for each in mounted)
     (published,) = services["proxy"]["ports"]
-    assert f"listen {published.partition(':')[2]};" in text_of("nginx-compose.conf")
+    assert f"listen {published.partition(':')[2]} " in text_of("nginx-compose.conf")
 
 
 def test_the_password_is_in_no_command_line_and_in_no_file(compose: dict[str, Any]) -> None:
@@ -276,58 +279,6 @@ def test_systemd_understands_a_unit(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", UNITS, ids=name_of)
 def test_every_unit_logs_what_was_refused(path: Path) -> None:
     assert option(shlex.split(unit(path)["Service"]["ExecStart"]), "log-level") == "info"
-
-
-# --- nginx ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("path", NGINX, ids=name_of)
-def test_nginx_passes_websockets_on_and_tells_the_truth(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    told = dict(re.findall(r"^ +proxy_set_header (\S+) (.*);", text, re.MULTILINE))
-    assert told == {
-        "Host": "$http_host",
-        "X-Forwarded-For": "$remote_addr",
-        "X-Forwarded-Proto": "$scheme",
-        "Upgrade": "$http_upgrade",
-        "Connection": "$connection_upgrade",
-    }
-    directives = re.sub(r"#.*", "", text)
-    assert not re.search(r"\b(ip_hash|hash|sticky|keepalive)\b", directives)
-
-
-def test_nginx_says_that_the_page_is_only_for_https_as_the_server_does() -> None:
-    assert f'add_header Strict-Transport-Security "{HSTS}" always;' in text_of("nginx.conf")
-
-
-@pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
-@pytest.mark.parametrize("path", NGINX, ids=name_of)
-def test_nginx_understands_its_file(path: Path, tmp_path: Path) -> None:
-    _make_certificate(tmp_path)
-    text = path.read_text(encoding="utf-8")
-    text = text.replace("/etc/letsencrypt/live/kamon.example", str(tmp_path))
-    # Names that only the network of the containers knows.
-    (tmp_path / "site").write_text(re.sub(r"server-(\d):", r"127.0.0.\1:", text))
-    main = tmp_path / "main"
-    main.write_text(f"pid {tmp_path}/pid; events {{}} http {{ include {tmp_path}/site; }}")
-    done = subprocess.run(
-        ["nginx", "-t", "-e", "stderr", "-c", main],  # noqa: S607 - wherever it is
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def _make_certificate(folder: Path) -> None:
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=kamon"),
-            *("-keyout", folder / "privkey.pem", "-out", folder / "fullchain.pem"),
-        ],
-        capture_output=True,
-        check=True,
-    )
 
 
 # --- Numbers --------------------------------------------------------------------------------
