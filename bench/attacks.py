@@ -1,18 +1,22 @@
-"""How much longer others wait while one address asks for everything.
+"""How much longer others wait, and how much memory is taken, while somebody attacks the server.
 
 The server is an ordinary one. Every client has an address of its own on the loopback, so budgets
-and caps hold as they do for strangers. An attack runs in a process of its own, with a low priority
-because it stands for another machine. Quiet times and attacks alternate in one run, and the waits
-of somebody else are compared; the machine may be busy with other things, which blurs both alike.
+and limits hold as they do for strangers. The server is attacked directly and through nginx with the
+shipped site (``bench.nginx``). An attack runs in a process of its own, with a low priority because
+it stands for another machine; what is cut off comes back at once. Quiet times and attacks alternate
+in one run, and the waits of others are compared. The machine may be busy with other things, which
+blurs both alike.
 """
 
 import argparse
+import asyncio
 import contextlib
 import itertools
 import json
 import os
 import re
 import secrets
+import selectors
 import socket
 import statistics
 import subprocess
@@ -20,222 +24,133 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import httpx
-from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.frames import Frame, Opcode
-from websockets.sync.client import ClientConnection, connect
 
+from bench.nginx import running_nginx
+from bench.visitors import (
+    FAILURES,
+    PATIENCE,
+    Errand,
+    Visitor,
+    addresses,
+    allow_files,
+    answers_of,
+    cards,
+    home_pages,
+    moves,
+    new_board,
+    studies,
+    wait_for,
+)
 from kamon import Layout, format_layout
 from kamon.engine.strengths import STRONGEST
 from kamon.notation import format_cell
 from kamon.position import Position
 from kamon.rules import legal_cells
+from kamon.web.connections import WEBSOCKET_BURST
 
 ROOT: Final = Path(__file__).parents[1]
-PATIENCE: Final = 30.0
 MILLI: Final = 1000
-# An attack hurts as soon as it has begun; this is how long it gets to build up.
-BUILD_UP: Final = 1.0
+KIBI: Final = 1024
+# Seconds that an attack gets to build up, in which what is allowed in a burst is spent.
+BUILD_UP: Final = 0.8
+# Seconds for the connections of an attack to be closed before the next one begins.
+AFTERWARDS: Final = 0.3
+# Seconds. A shorter wait counts as this: what is below is decided by who gets a core first.
+FLOOR: Final = 0.010
+DEAF_ADDRESSES: Final = 8
 _NICENESS: Final = 15
-# So many waits are measured at least, however long they take.
-_LEAST: Final = 5
-# At one screen a move can be taken back at once, and so often before another game is needed.
-_MOVES_PER_GAME: Final = 8
-_PAUSE: Final = 0.05
-_PERCENT: Final = 100
-
-addresses = (f"127.0.{a}.{b}" for a in range(1, 250) for b in range(1, 250))
-_failures = (OSError, ConnectionClosed, InvalidHandshake, TimeoutError, httpx.HTTPError)
+_SOCKETS: Final = 38
+_BEGUN: Final = "begun"
+_SAMPLE: Final = 0.1
+# What a usual shell allows. A server that wants more must ask for it.
+_FILES: Final = 1024
 
 
-# --- A client ---------------------------------------------------------------------------------
-
-
-class Visitor:
-    """A program with an address and a secret of its own."""
-
-    def __init__(self, port: int, address: str | None = None) -> None:
-        self.port = port
-        self.address = address or next(addresses)
-        self.http = httpx.Client(
-            base_url=f"http://127.0.0.1:{port}",
-            transport=httpx.HTTPTransport(local_address=self.address),
-            timeout=PATIENCE,
-        )
-        secret = self.http.post("/api/identity").raise_for_status().json()["secret"]
-        self.headers = {"Authorization": f"Bearer {secret}"}
-        self.http.headers.update(self.headers)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.http.close()
-
-    def new(self, **wishes: object) -> dict[str, Any]:
-        """Set a game up."""
-        return dict(self.http.post("/api/games", json=wishes).raise_for_status().json())
-
-    def do(self, game: str, what: str, /, **data: object) -> None:
-        """Send a command that must be obeyed."""
-        command = {"do": what, "id": secrets.token_hex(8), "data": data}
-        self.http.post(f"/api/games/{game}/commands", json=command).raise_for_status()
-
-    def socket(self) -> ClientConnection:
-        """Open a WebSocket."""
-        connected: ClientConnection = connect(
-            f"ws://127.0.0.1:{self.port}/ws",
-            additional_headers=self.headers,
-            source_address=(self.address, 0),
-            proxy=None,
-        )
-        return connected
-
-
-# --- What others wait for ---------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def timed(times: list[float]) -> Iterator[None]:
-    """Measure how long a block takes."""
-    started = time.perf_counter()
-    yield
-    times.append(time.perf_counter() - started)
-
-
-def going_on(times: list[float], seconds: float) -> Iterator[None]:
-    """Go on for some seconds, and until enough has been measured."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until or len(times) < _LEAST:
-        yield
-
-
-def wait_for_moves(port: int, seconds: float) -> list[float]:
-    """Make and take back moves at one screen, and measure both."""
-    times = list[float]()
-    with Visitor(port) as ann:
-        for _ in going_on(times, seconds):
-            game = ann.new(against="self")
-            for cell in itertools.islice(game["board"]["legal"], _MOVES_PER_GAME):
-                with timed(times):
-                    ann.do(game["id"], "move", cell=cell)
-                time.sleep(_PAUSE)
-                ann.do(game["id"], "offer", what="takeback")
-    return times
-
-
-def wait_for_pages(port: int, seconds: float) -> list[float]:
-    """Open the home page on a new connection, as somebody does who comes for the first time."""
-    times = list[float]()
-    for _ in going_on(times, seconds):
-        transport = httpx.HTTPTransport(local_address=next(addresses))
-        with httpx.Client(transport=transport, timeout=PATIENCE) as browser, timed(times):
-            browser.get(f"http://127.0.0.1:{port}/").raise_for_status()
-        time.sleep(_PAUSE)
-    return times
-
-
-def wait_for_computer(level: int) -> Callable[[int, float], list[float]]:
-    """Return how to let the computer begin a game, and wait for its stone."""
-
-    def wait(port: int, seconds: float) -> list[float]:
-        times = list[float]()
-        with Visitor(port) as ann, ann.socket() as page:
-            for _ in going_on(times, seconds):
-                with timed(times):
-                    game = ann.new(against="computer", level=level, side="white")["id"]
-                    page.send(json.dumps({"type": "watch", "game": game}))
-                    while not _hear(page).get("view", {}).get("moves"):
-                        pass
-                ann.do(game, "abort")
-        return times
-
-    return wait
-
-
-def wait_for_studies(port: int, seconds: float) -> list[float]:
-    """Ask what an empty board is worth, and wait for the first answer."""
-    times = list[float]()
-    with Visitor(port) as ann, ann.socket() as page:
-        for _ in going_on(times, seconds):
-            line = _new_board()
-            with timed(times):
-                page.send(json.dumps({"type": "study", "line": line}))
-                while True:
-                    told = _hear(page)
-                    if told.get("line") == line and "moves" in told:
-                        break
-            page.send('{"type":"stop"}')
-            time.sleep(_PAUSE)
-    return times
-
-
-def wait_for_cards(port: int, seconds: float) -> list[float]:
-    """Ask for the card of a new board."""
-    times = list[float]()
-    with Visitor(port) as ann:
-        for _ in going_on(times, seconds):
-            with timed(times):
-                ann.http.get("/api/card.png", params={"line": _new_board()}).raise_for_status()
-            time.sleep(_PAUSE)
-    return times
-
-
-def _hear(page: ClientConnection) -> dict[str, Any]:
-    told = dict(json.loads(page.recv(timeout=PATIENCE)))
-    if told["type"] == "error":
-        raise SystemExit(f"somebody else was refused: {told}")
-    return told
-
-
-def _new_board() -> str:
-    return format_layout(Layout.shuffled(secrets.randbelow(10**9)))
-
-
-# --- Attacks ----------------------------------------------------------------------------------
+# --- How one attacks --------------------------------------------------------------------------
 
 
 def _again_and_again(attack: Callable[[], None], threads: int = 4) -> None:
-    """Attack for ever; whoever is cut off comes back at once."""
+    """Attack for ever; who is cut off comes back at once."""
 
     def work() -> None:
         while True:
-            with contextlib.suppress(*_failures):
+            with contextlib.suppress(*FAILURES):
                 attack()
 
+    print(_BEGUN, flush=True)
     for _ in range(threads):
         threading.Thread(target=work, daemon=True).start()
     threading.Event().wait()
 
 
+def _on_many_connections(
+    attack: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+    port: int,
+    address: str,
+    connections: int,
+) -> None:
+    """Attack for ever on many connections, each of which is opened again when it is cut off."""
+
+    async def work() -> None:
+        while True:
+            with contextlib.suppress(*FAILURES):
+                reader, writer = await asyncio.open_connection(
+                    "127.0.0.1", port, local_addr=(address, 0)
+                )
+                try:
+                    await attack(reader, writer)
+                finally:
+                    writer.close()
+
+    async def all_of_them() -> None:
+        print(_BEGUN, flush=True)
+        await asyncio.gather(*(work() for _ in range(connections)))
+
+    asyncio.run(all_of_them())
+
+
+def _connected(port: int, address: str) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), PATIENCE, source_address=(address, 0))
+
+
+@contextlib.contextmanager
+def _bare_socket(eve: Visitor) -> Iterator[socket.socket]:
+    """Open a WebSocket on which nothing is read but the answer to the handshake."""
+    head = (
+        f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{eve.port}\r\nUpgrade: websocket\r\n"
+        f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        f"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+        f"Authorization: {eve.headers['Authorization']}\r\n\r\n"
+    )
+    with _connected(eve.port, eve.address) as bare:
+        bare.sendall(head.encode())
+        if not bare.recv(4096).startswith(b"HTTP/1.1 101"):
+            raise ConnectionRefusedError
+        yield bare
+
+
+def _request(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+
+
+# --- Attacks ----------------------------------------------------------------------------------
+
+
 def half_requests(port: int, address: str) -> None:
-    """Hold as many connections as one gets, on which a request never ends."""
-    held: list[socket.socket] = []
+    """Hold 5,000 connections, or as many as one gets, on which a request never ends."""
 
-    def attack() -> None:
-        half = socket.create_connection(("127.0.0.1", port), PATIENCE, source_address=(address, 0))
-        half.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
-        held.append(half)
-        del held[:-1000]
+    async def attack(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        await reader.read()
 
-    _again_and_again(attack, 2)
-
-
-def many_requests(port: int, address: str) -> None:
-    """Ask for the home page as often as one can, on connections that are kept and on new ones."""
-    eve = Visitor(port, address)
-
-    def attack() -> None:
-        eve.http.get("/")
-        with Visitor(port, address) as again:
-            again.http.get("/")
-
-    _again_and_again(attack, 16)
+    _on_many_connections(attack, port, address, 5_000)
 
 
 def large_studies(port: int, address: str) -> None:
@@ -262,9 +177,9 @@ def unread_pings(port: int, address: str) -> None:
     pings = Frame(Opcode.PING, b"x" * 100).serialize(mask=True) * 40
 
     def attack() -> None:
-        with eve.socket() as flood:
+        with _bare_socket(eve) as flood:
             while True:
-                flood.socket.sendall(pings)
+                flood.sendall(pings)
                 time.sleep(0.8)
 
     _again_and_again(attack, 20)
@@ -277,8 +192,8 @@ def empty_fragments(port: int, address: str) -> None:
     pieces += Frame(Opcode.CONT, b"", fin=False).serialize(mask=True) * 1000
 
     def attack() -> None:
-        with eve.socket() as flood:
-            flood.socket.sendall(pieces)
+        with _bare_socket(eve) as flood:
+            flood.sendall(pieces)
 
     _again_and_again(attack)
 
@@ -304,19 +219,19 @@ def endless_studies(port: int, address: str) -> None:
     def attack() -> None:
         with eve.socket() as page:
             while True:
-                page.send(json.dumps({"type": "study", "line": _new_board(), "deep": 1}))
+                page.send(json.dumps({"type": "study", "line": new_board(), "deep": 1}))
                 while json.loads(page.recv(timeout=PATIENCE)).get("type") != "error":
                     pass
                 time.sleep(0.2)
 
-    _again_and_again(attack, 38)
+    _again_and_again(attack, _SOCKETS)
 
 
 def endless_films(port: int, address: str) -> None:
     """Have as many films drawn as one may."""
     eve = Visitor(port, address)
-    moves = "g6 d7 b4 g4 e4 f4 e6 c6 f6 b2 d5 f7 c5 d3 a3"
-    line = f"{format_layout(Layout.shuffled(2162))} {moves}"
+    played = "g6 d7 b4 g4 e4 f4 e6 c6 f6 b2 d5 f7 c5 d3 a3"
+    line = f"{format_layout(Layout.shuffled(2162))} {played}"
     widths = itertools.cycle(range(240, 481))
 
     def attack() -> None:
@@ -331,14 +246,16 @@ def endless_films(port: int, address: str) -> None:
 def bad_messages(port: int, address: str) -> None:
     """Send what cannot be understood, on as many sockets as one may have."""
     eve = Visitor(port, address)
+    nonsense = Frame(Opcode.TEXT, b"nonsense").serialize(mask=True) * 20
 
     def attack() -> None:
-        with eve.socket() as flood:
+        with _bare_socket(eve) as flood:
             while True:
-                flood.socket.sendall(Frame(Opcode.TEXT, b"nonsense").serialize(mask=True) * 20)
-                flood.recv(timeout=PATIENCE)
+                flood.sendall(nonsense)
+                if not flood.recv(4096):
+                    break
 
-    _again_and_again(attack, 38)
+    _again_and_again(attack, _SOCKETS)
 
 
 def coming_and_going(port: int, address: str) -> None:
@@ -353,7 +270,143 @@ def coming_and_going(port: int, address: str) -> None:
                 page.send(watch)
                 page.recv(timeout=PATIENCE)
 
-    _again_and_again(attack, 38)
+    _again_and_again(attack, _SOCKETS)
+
+
+def unread_documents(port: int, address: str) -> None:
+    """Send as many requests as one can on few connections, and read no answer."""
+    requests = _request("/api/openapi.json") * 1_000
+
+    def attack() -> None:
+        with _connected(port, address) as deaf:
+            while True:
+                deaf.sendall(requests)
+
+    _again_and_again(attack)
+
+
+def _pongs(port: int, address: str, sockets: int) -> None:
+    eve = Visitor(port, address)
+    pongs = Frame(Opcode.PONG, b"").serialize(mask=True) * 40_000
+
+    def attack() -> None:
+        with _bare_socket(eve) as flood:
+            while True:
+                flood.sendall(pongs)
+
+    _again_and_again(attack, sockets)
+
+
+def pongs(port: int, address: str) -> None:
+    """Send pongs that nobody has asked for, on one socket."""
+    _pongs(port, address, 1)
+
+
+def many_pongs(port: int, address: str) -> None:
+    """Send pongs that nobody has asked for, on as many sockets as one may have."""
+    _pongs(port, address, _SOCKETS)
+
+
+def tiny_texts(port: int, address: str) -> None:
+    """Send the smallest messages on each new socket: as many as one may send at once, or more."""
+    eve = Visitor(port, address)
+    text = Frame(Opcode.TEXT, b"x").serialize(mask=True)
+    allowed, more = text * (WEBSOCKET_BURST // len(text)), text * 40_000
+
+    def attack() -> None:
+        with _bare_socket(eve) as flood:
+            flood.sendall(secrets.choice([allowed, more]))
+            # Those that stay take memory, and those that come back take time.
+            time.sleep(secrets.choice([0.0, 0.5]))
+
+    _again_and_again(attack, _SOCKETS)
+
+
+def pipelined_pages(port: int, address: str) -> None:
+    """Send thousands of requests for the home page in one go, on a hundred connections."""
+    requests = _request("/") * 2_000
+
+    async def attack(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(requests)
+        while await reader.read(1 << 16):
+            pass
+
+    _on_many_connections(attack, port, address, 100)
+
+
+def page_flood(port: int, address: str) -> None:
+    """Ask for the home page as often as one can, on a hundred connections."""
+    request = _request("/")
+
+    async def attack(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(request)
+        while await reader.read(1 << 16):
+            writer.write(request)
+
+    _on_many_connections(attack, port, address, 100)
+
+
+def abandoned_pages(port: int, address: str) -> None:
+    """Ask for the home page on new connections as often as one can, and wait for no answer."""
+    request = _request("/")
+
+    async def attack(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(request)
+        await writer.drain()
+
+    _on_many_connections(attack, port, address, 100)
+
+
+def connect_storm(port: int, address: str) -> None:
+    """Connect 1,800 times at the same moment, and again every second."""
+    print(_BEGUN, flush=True)
+    while True:
+        until = time.monotonic() + 1
+        with contextlib.ExitStack() as held:
+            for _ in range(1_800):
+                each = held.enter_context(socket.socket())
+                each.settimeout(0)
+                with contextlib.suppress(OSError):
+                    each.bind((address, 0))
+                    each.connect(("127.0.0.1", port))
+            time.sleep(max(0.0, until - time.monotonic()))
+
+
+def deaf_readers(port: int, address: str) -> None:
+    """Read no answer, on as many connections as one gets from each of eight addresses."""
+    network, _, first = address.rpartition(".")
+    requests = _request("/api/openapi.json") * 20
+    chooser = selectors.DefaultSelector()
+
+    def come(source: str) -> None:
+        deaf = socket.socket()
+        # The least that the system takes: what is not read soon waits at the server.
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        deaf.settimeout(0)
+        deaf.bind((source, 0))
+        with contextlib.suppress(BlockingIOError):
+            deaf.connect(("127.0.0.1", port))
+        chooser.register(deaf, selectors.EVENT_WRITE, source)
+
+    for number in range(DEAF_ADDRESSES):
+        for _ in range(119):
+            come(f"{network}.{int(first) + number}")
+    print(_BEGUN, flush=True)
+    while True:
+        for key, events in chooser.select():
+            deaf = key.fileobj
+            assert isinstance(deaf, socket.socket)  # noqa: S101 - nothing else is registered
+            try:
+                if events & selectors.EVENT_WRITE:
+                    deaf.send(requests)
+                    # Only the end of the connection is of interest from now on.
+                    chooser.modify(deaf, 0x2000, key.data)
+                else:
+                    raise ConnectionResetError
+            except OSError:
+                chooser.unregister(deaf)
+                deaf.close()
+                come(key.data)
 
 
 # --- Together ---------------------------------------------------------------------------------
@@ -361,52 +414,54 @@ def coming_and_going(port: int, address: str) -> None:
 
 @dataclass(frozen=True)
 class Attack:
-    """What somebody does, and what somebody else waits for meanwhile."""
+    """What somebody does, and what others wait for meanwhile.
+
+    ``lasting``: the server is busy with it even after it has ended.
+    """
 
     finding: str
     what: str
     run: Callable[[int, str], None]
-    waits: Mapping[str, Callable[[int, float], list[float]]]
+    more: Mapping[str, Errand] = field(default_factory=dict)
+    lasting: bool = False
+
+    @property
+    def errands(self) -> Mapping[str, Errand]:
+        """Everything that others wait for."""
+        return {**PLAYING, **self.more}
 
 
-_PLAYING: Final = {"a move": wait_for_moves}
+PLAYING: Final[Mapping[str, Errand]] = {"a move": moves, "the home page": home_pages}
 ATTACKS: Final = {
     attack.run.__name__: attack
     for attack in (
-        Attack(
-            "A1",
-            "requests that never end",
-            half_requests,
-            {**_PLAYING, "the home page": wait_for_pages},
-        ),
-        Attack(
-            "A1",
-            "requests in floods",
-            many_requests,
-            {**_PLAYING, "the home page": wait_for_pages},
-        ),
-        Attack("A2", "long texts to read", large_studies, _PLAYING),
-        Attack("A3", "pings that are not read", unread_pings, _PLAYING),
-        Attack("A3", "empty pieces of messages", empty_fragments, _PLAYING),
+        Attack("A1", "5,000 requests that never end", half_requests),
+        Attack("A2", "long texts to read", large_studies),
+        Attack("A3", "pings that are not read", unread_pings),
+        Attack("A3", "empty pieces of messages", empty_fragments),
+        Attack("A6", "messages that are refused", bad_messages),
+        Attack("A7", "coming to a game and leaving it", coming_and_going),
+        Attack("N1", "unread answers to pipelined requests", unread_documents),
+        Attack("N2", "pongs on one socket", pongs),
+        Attack("N2", "pongs on 38 sockets", many_pongs),
+        Attack("N2", "tiny texts on each new socket", tiny_texts),
+        Attack("N3", "pipelined home pages on 100 connections", pipelined_pages),
+        Attack("N3", "a flood of home pages on 100 connections", page_flood),
+        Attack("N3", "home pages that nobody waits for, on new connections", abandoned_pages),
+        Attack("N4", "1,800 connections a second", connect_storm),
+        Attack("N4", "unread answers, from eight addresses", deaf_readers),
+        Attack("A5", "films", endless_films, {"a card": cards}, lasting=True),
+        Attack("A5", "studies on 38 sockets", endless_studies, {"a study": studies}, lasting=True),
         Attack(
             "A4",
             "many games of level 12",
             strongest_games,
             {
-                **_PLAYING,
-                "an answer of level 8": wait_for_computer(8),
-                "an answer of level 12": wait_for_computer(STRONGEST),
+                "an answer of level 8": answers_of(8),
+                "an answer of level 12": answers_of(STRONGEST),
             },
+            lasting=True,
         ),
-        Attack(
-            "A5",
-            "studies on 38 sockets",
-            endless_studies,
-            {**_PLAYING, "a study": wait_for_studies},
-        ),
-        Attack("A5", "films", endless_films, {**_PLAYING, "a card": wait_for_cards}),
-        Attack("A6", "messages that are refused", bad_messages, _PLAYING),
-        Attack("A7", "coming to a game and leaving it", coming_and_going, _PLAYING),
     )
 }
 
@@ -418,72 +473,151 @@ class Waits:
     quiet: list[float] = field(default_factory=list)
     attacked: list[float] = field(default_factory=list)
 
-    def add(self, more: "Waits") -> None:
-        """Take the waits of another round into account."""
-        self.quiet += more.quiet
-        self.attacked += more.attacked
-
-    def factor(self, percent: int) -> float:
-        """Return how many times longer a share of the waits is under the attack."""
-        return quantile(self.attacked, percent) / quantile(self.quiet, percent)
+    def factor(self) -> float:
+        """Return how many times longer the median is under the attack."""
+        quiet, attacked = (statistics.median(each) for each in (self.quiet, self.attacked))
+        return max(FLOOR, attacked) / max(FLOOR, quiet)
 
 
-def quantile(times: list[float], percent: int) -> float:
-    """Return the time within which a share of the waits ends."""
-    return statistics.quantiles(times, n=_PERCENT, method="inclusive")[percent - 1]
+@dataclass(frozen=True)
+class Measured:
+    """What an attack has done to others, and to the memory of each program, in MiB."""
+
+    waits: dict[str, Waits]
+    memory: dict[str, float]
+
+
+Processes = Mapping[str, Callable[[], list[int]]]
+
+
+class Memory:
+    """By how much the memory of some programs grows at most while a block runs."""
+
+    def __init__(self, processes: Processes) -> None:
+        self._processes = processes
+        self._before = self._now()
+        self._most = dict(self._before)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    @property
+    def growth(self) -> dict[str, float]:
+        """For each program, in MiB."""
+        return {name: most - self._before[name] for name, most in self._most.items()}
+
+    def _watch(self) -> None:
+        while not self._ended.wait(_SAMPLE):
+            for name, now in self._now().items():
+                self._most[name] = max(self._most[name], now)
+
+    def _now(self) -> dict[str, float]:
+        return {name: sum(map(_resident, pids())) for name, pids in self._processes.items()}
+
+
+def _resident(pid: int) -> float:
+    """Return how many MiB of a process are in memory."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+        found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
+        return int(found[1]) / KIBI if found else 0.0
+    return 0.0
 
 
 @contextlib.contextmanager
 def under(attack: Attack, port: int) -> Iterator[None]:
     """Attack while a block runs."""
-    process = subprocess.Popen(
+    address = next(addresses)
+    for _ in range(DEAF_ADDRESSES):
+        next(addresses)
+    with subprocess.Popen(
         [
             *(sys.executable, "-m", "bench.attacks", "--attack", attack.run.__name__),
-            *("--port", str(port), "--address", next(addresses)),
+            *("--port", str(port), "--address", address),
         ],
         cwd=ROOT,
-    )
-    try:
-        time.sleep(BUILD_UP)
-        yield
-        if process.poll() is not None:
-            raise SystemExit(f"the attack has ended: {attack.what}")
-    finally:
-        process.kill()
-        process.wait()
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None  # noqa: S101 - it is a pipe
+        try:
+            if process.stdout.readline().strip() != _BEGUN:
+                raise SystemExit(f"the attack does not begin: {attack.what}")
+            time.sleep(BUILD_UP)
+            yield
+            if process.poll() is not None:
+                raise SystemExit(f"the attack has ended: {attack.what}")
+        finally:
+            process.kill()
 
 
-def measure(attack: Attack, what: str, port: int, seconds: float) -> Waits:
-    """Let somebody wait in a quiet time, and then under an attack."""
-    wait = attack.waits[what]
-    quiet = wait(port, seconds)
-    with under(attack, port):
-        return Waits(quiet, wait(port, seconds))
+def measure(
+    attack: Attack,
+    port: int,
+    processes: Processes,
+    seconds: float,
+    errands: Mapping[str, Errand] | None = None,
+) -> Measured:
+    """Let others wait in a quiet time, and then under an attack."""
+    wanted = errands or attack.errands
+    quiet = wait_for(wanted, port, seconds)
+    with Memory(processes) as memory, under(attack, port):
+        attacked = wait_for(wanted, port, seconds)
+    time.sleep(AFTERWARDS)
+    return Measured({name: Waits(quiet[name], attacked[name]) for name in wanted}, memory.growth)
+
+
+# --- The servers that are attacked ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Target:
+    """A server, and nginx in front of it: their ports and processes."""
+
+    ports: Mapping[str, int]
+    processes: Processes
 
 
 @contextlib.contextmanager
-def serving() -> Iterator[int]:
-    """Run an ordinary server with a new database, and tell its port."""
-    with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "kamon", "serve", "--port", "0", "--moment", "0"),
-                *("--database", f"sqlite:///{folder}/kamon.sqlite"),
-            ],
-            stdout=subprocess.PIPE,
-            text=True,
+def serving(python: str) -> Iterator[Target]:
+    """Run an ordinary server with a new database, and nginx in front of it."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        process = stack.enter_context(
+            subprocess.Popen(
+                [
+                    *("/bin/sh", "-c", f'ulimit -Sn {_FILES}; exec "$@"', "sh"),
+                    *(python, "-m", "kamon", "serve", "--port", "0", "--moment", "0"),
+                    *("--database", f"sqlite:///{folder}/kamon.sqlite"),
+                    *("--trusted-proxy", "127.0.0.1"),
+                ],
+                stdout=subprocess.PIPE,
+                stderr=stack.enter_context((folder / "log").open("w", encoding="utf-8")),
+                text=True,
+            )
         )
+        stack.callback(process.terminate)
         assert process.stdout is not None  # noqa: S101 - it is a pipe
-        try:
-            found = re.search(r":(\d+) ", process.stdout.readline())
-            if found is None:
-                raise SystemExit("the server does not start")
-            until_ready(int(found[1]))
-            yield int(found[1])
-        finally:
-            process.terminate()
-            process.wait(PATIENCE)
-            process.stdout.close()
+        found = re.search(r":(\d+) ", process.stdout.readline())
+        if found is None:
+            raise SystemExit("the server does not start")
+        port = int(found[1])
+        until_ready(port)
+        (nginx_folder := folder / "nginx").mkdir()
+        nginx = stack.enter_context(running_nginx(nginx_folder, [port]))
+        target = Target(
+            {"direct": port, "nginx": nginx.port},
+            {"server": lambda: [process.pid], "nginx": lambda: nginx.pids},
+        )
+        warm_up(target.ports)
+        yield target
 
 
 def until_ready(port: int) -> None:
@@ -497,41 +631,56 @@ def until_ready(port: int) -> None:
     raise SystemExit("the server does not get ready")
 
 
+def warm_up(ports: Mapping[str, int]) -> None:
+    """Have everything loaded that is loaded once, so that it is not counted as an attack's."""
+    for port in ports.values():
+        wait_for(PLAYING, port, 0.5)
+        httpx.get(f"http://127.0.0.1:{port}/api/openapi.json", timeout=PATIENCE)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Print how much longer others wait under each attack."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=5.0, help="of each quiet time and attack")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", nargs="*", choices=sorted({a.finding for a in ATTACKS.values()}))
+    parser.add_argument("--seconds", type=float, default=3.0, help="of each quiet time and attack")
+    parser.add_argument("--only", nargs="*", choices=sorted(ATTACKS))
+    parser.add_argument("--through", choices=["nginx", "direct", "both"], default="both")
+    parser.add_argument("--kamon", default=sys.executable, help="a Python that has another version")
     parser.add_argument("--attack", choices=sorted(ATTACKS), help="attack a server for ever")
     parser.add_argument("--port", type=int, help="of the server that is attacked")
     parser.add_argument("--address", help="of the attacker, on the loopback")
     given = parser.parse_args(arguments)
     if given.attack:
         os.nice(_NICENESS)
+        allow_files()
         ATTACKS[given.attack].run(given.port, given.address)
-    print("| one address | another visitor waits for | p50 quiet, attacked | times | p95 | times |")
-    print("|---|---|---|---|---|---|")
-    for attack in ATTACKS.values():
-        if given.only and attack.finding not in given.only:
-            continue
-        for what in attack.waits:
-            waits = Waits()
-            for _ in range(given.rounds):
-                # With a server of its own: what an attack has left behind would slow the next.
-                with serving() as port:
-                    waits.add(measure(attack, what, port, given.seconds))
-            print(f"| {attack.finding}: {attack.what} | {what} | {_cells(waits)} |", flush=True)
+    ways = ["direct", "nginx"] if given.through == "both" else [given.through]
+    print("| attack | through | others wait for | p50 quiet, attacked | times | server | nginx |")
+    print("|---|---|---|---|---|---|---|")
+    with contextlib.ExitStack() as stack:
+        target = stack.enter_context(serving(given.kamon))
+        for name, way in itertools.product(given.only or ATTACKS, ways):
+            attack = ATTACKS[name]
+            measured = measure(attack, target.ports[way], target.processes, given.seconds)
+            for what, waits in measured.waits.items():
+                print(_row(attack, way, what, waits, measured.memory), flush=True)
+            if attack.lasting:
+                stack.close()
+                target = stack.enter_context(serving(given.kamon))
 
 
-def _cells(waits: Waits) -> str:
-    def pair(percent: int) -> str:
-        quiet, attacked = (
-            quantile(times, percent) * MILLI for times in (waits.quiet, waits.attacked)
-        )
-        return f"{quiet:.1f}, {attacked:.1f} ms | {waits.factor(percent):.2f}"
-
-    return f"{pair(50)} | {pair(95)}"
+def _row(attack: Attack, way: str, what: str, waits: Waits, memory: Mapping[str, float]) -> str:
+    quiet, attacked = (statistics.median(each) for each in (waits.quiet, waits.attacked))
+    served = attacked < PATIENCE
+    shown = f"{attacked * MILLI:.1f} ms" if served else f"over {PATIENCE:.0f} s"
+    cells = [
+        f"{attack.finding}: {attack.what}",
+        way,
+        what,
+        f"{quiet * MILLI:.1f}, {shown}",
+        f"{waits.factor():.1f}" if served else "not served",
+        *(f"{memory[name]:+.0f} MiB" for name in ("server", "nginx")),
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """The servers that the other benchmarks ask, each in a process of its own on the loopback."""
 
 import argparse
-import resource
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
+from bench.visitors import allow_files
 from kamon.cli.serve import MOST_CONNECTIONS, bind
 from kamon.web.app import create_app
 from kamon.web.connections import Connections, RequestTracker, protocols
@@ -146,12 +146,6 @@ def serve(what: What, database: str, workers: int) -> None:
         http, websocket = protocols(connections)
         options = {**UVICORN, "http": http, "ws": websocket}
     uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listener])
-
-
-def allow_files() -> None:
-    """Let this process have as many open files as it may."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def main() -> None:

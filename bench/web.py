@@ -27,7 +27,8 @@ from typing import Any, Final
 import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
-from bench.servers import PATIENCE, Server, allow_files, several
+from bench.servers import PATIENCE, Server, several
+from bench.visitors import allow_files
 from kamon import Layout, Position, format_cell, legal_cells, outcome, play
 
 STRONGEST: Final = 12

@@ -1,24 +1,22 @@
 """One address that asks for everything: others are still served.
 
-How much longer they wait is measured by ``bench.attacks``, on a machine that is quiet; the figures
-are in docs/benchmarks.md.
+How much longer they wait is asserted in ``test_front_door.py``.
 """
 
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bench.attacks import ATTACKS, measure, until_ready
+from bench.attacks import until_ready
 from kamon.web.limits import BUDGETS
 from web_server import CHAIN_SEED, PATIENCE, Client, Server, serving, until
 
 # The address of a proxy that all tests share would stand for all visitors.
 OPTIONS = ("--moment", "0")
-SECONDS = 0.5
 
 
 @pytest.fixture
@@ -26,19 +24,6 @@ def alone(tmp_path: Path) -> Iterator[Server]:
     """A server that believes nobody who claims another address."""
     with serving(tmp_path, *OPTIONS) as running:
         yield running
-
-
-@pytest.mark.parametrize(
-    ("name", "what"), [(name, list(attack.waits)[-1]) for name, attack in ATTACKS.items()]
-)
-def test_while_one_address_attacks_others_are_served(
-    alone: Server, name: str, what: str, record_property: Callable[[str, object], None]
-) -> None:
-    """Nobody else is refused, or waits for ever: either would raise here."""
-    until_ready(alone.port)
-    waits = measure(ATTACKS[name], what, alone.port, SECONDS)
-    record_property("factor", waits.factor(50))
-    assert waits.attacked
 
 
 def test_many_who_come_to_one_game_are_told_once_a_second(alone: Server) -> None:
