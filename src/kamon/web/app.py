@@ -39,7 +39,7 @@ from kamon.web.metrics import Metrics
 from kamon.web.overload import Overload
 from kamon.web.pages import routes as page_routes
 from kamon.web.pages.assets import STATIC, assets_router, stamped
-from kamon.web.pages.kept import KeptFiles
+from kamon.web.pages.kept import OPENAPI, KeptFiles
 from kamon.web.pictures import routes as picture_routes
 from kamon.web.pictures.studio import Studio
 from kamon.web.puzzles import routes as puzzle_routes
@@ -90,7 +90,7 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
-        openapi_url="/api/openapi.json",
+        openapi_url=OPENAPI,
         # A redirection would repeat whatever host the request names.
         redirect_slashes=False,
     )

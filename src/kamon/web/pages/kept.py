@@ -1,7 +1,7 @@
-"""What pages are made of, compressed once and kept in memory.
+"""What never changes while a server runs, compressed once and kept in memory.
 
-Files under the stamp never change while a server runs. Reading and compressing them for every
-visitor took five times as long as everything else about the request.
+These are the files under the stamp and the description of the API. Reading and compressing a file
+for every visitor took five times as long as everything else about the request.
 """
 
 import gzip
@@ -15,6 +15,7 @@ from kamon.web.pages.assets import stamped
 # There are about eighty files and modules; an address can also be written in other ways.
 KEPT_LIMIT: Final = 200
 LEAST_COMPRESSED: Final = 500
+OPENAPI: Final = "/api/openapi.json"
 _TEXTS: Final = ("text/", "image/svg", "application/json", "application/manifest")
 
 Pair = tuple[bytes, bytes]
@@ -59,7 +60,7 @@ class _Answer:
 
 
 class KeptFiles:
-    """Answers for what lies under the stamp with what it has answered before."""
+    """Answers for what never changes with what it has answered before."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -84,7 +85,9 @@ class KeptFiles:
 
     def _is_plain(self, scope: Scope) -> bool:
         """Return whether a whole file is wanted that never changes."""
-        if scope["type"] != "http" or not scope["path"].startswith(self._stamped):
+        if scope["type"] != "http":
+            return False
+        if not scope["path"].startswith(self._stamped) and scope["path"] != OPENAPI:
             return False
         names = {name for name, _ in scope["headers"]}
         return scope["method"] == "GET" and not names & {b"range", b"if-none-match"}
