@@ -267,9 +267,21 @@ async def test_a_websocket_may_send_as_much_as_a_page_does() -> None:
         connect(f"ws://127.0.0.1:{port}/echo", proxy=None, compression=None) as page,
     ):
         for _ in range(60):
-            await page.send("x" * 400)
+            await page.send("x" * 150)
         for _ in range(60):
-            assert await page.recv() == "x" * 400
+            assert await page.recv() == "x" * 150
+
+
+async def test_the_head_of_the_request_for_a_websocket_does_not_count() -> None:
+    cookies = [(f"X-{number}", "x" * 6_000) for number in range(WEBSOCKET_BURST // 6_000 + 1)]
+    async with (
+        served(Connections(10)) as port,
+        connect(
+            f"ws://127.0.0.1:{port}/echo", proxy=None, compression=None, additional_headers=cookies
+        ) as page,
+    ):
+        await page.send("x" * 1_000)
+        assert await page.recv() == "x" * 1_000
 
 
 async def test_one_address_may_not_take_all_connections() -> None:

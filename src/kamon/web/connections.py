@@ -36,8 +36,9 @@ IDLE_SECONDS: Final = 12.0
 STALLED_SECONDS: Final = 20.0
 SWEEP_SECONDS: Final = 2.0
 # Bytes that a page may send at once, and in each second after that. A move has about 150. Every
-# frame has at least 6, so this bounds pings, pongs and empty frames as well.
-WEBSOCKET_BURST: Final = 32 * 1024
+# frame has at least 6, so this bounds pings, pongs and empty frames as well. uvicorn keeps all
+# messages that arrive at once: 40 sockets with the smallest ones take 12 MiB.
+WEBSOCKET_BURST: Final = 12 * 1024
 WEBSOCKET_RATE: Final = 8 * 1024
 
 _log = logging.getLogger("kamon.security")
@@ -194,8 +195,14 @@ def protocols(
             super().connection_made(transport)
             self.__transport = cast(asyncio.Transport, transport)
             self.__left, self.__since = float(WEBSOCKET_BURST), time.monotonic()
+            self.__has_begun = False
 
         def data_received(self, data: bytes) -> None:
+            if not self.__has_begun:
+                # The head of the request, which has been read as HTTP. It may have large cookies.
+                self.__has_begun = True
+                super().data_received(data)
+                return
             now = time.monotonic()
             earned = WEBSOCKET_RATE * (now - self.__since)
             self.__left = min(WEBSOCKET_BURST, self.__left + earned) - len(data)
