@@ -5,15 +5,19 @@ How much longer they wait is asserted in ``test_front_door.py``.
 
 import contextlib
 import json
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
+from websockets.frames import Frame, Opcode
 
 from bench.attacks import until_ready
+from bench.clusters import free_port
 from kamon.web.limits import BUDGETS
-from web_server import CHAIN_SEED, PATIENCE, Client, Server, serving, until
+from web_server import CHAIN_SEED, PATIENCE, TLS, Client, Server, serving, until
 
 # The address of a proxy that all tests share would stand for all visitors.
 OPTIONS = ("--moment", "0")
@@ -42,6 +46,19 @@ def test_many_who_come_to_one_game_are_told_once_a_second(alone: Server) -> None
                     message = json.loads(first.recv(timeout=0.5))
                     heard += message["type"] == "room"
         assert heard <= 6
+
+
+def test_what_a_page_has_sent_before_it_went_away_is_not_read(tmp_path: Path) -> None:
+    metrics = f"http://127.0.0.1:{(port := free_port())}/metrics"
+    with serving(tmp_path, *OPTIONS, "--metrics-port", str(port)) as server, Client(server) as eve:
+        with eve.socket() as page:
+            page.socket.sendall(Frame(Opcode.TEXT, b"x").serialize(mask=True) * 400)
+            page.recv(timeout=PATIENCE)
+            page.socket.shutdown(socket.SHUT_RDWR)
+        # To refuse all of it would take ten seconds.
+        started = time.monotonic()
+        until(lambda: "kamon_sockets 0.0" in httpx.get(metrics, verify=TLS).text, "the end")
+        assert time.monotonic() - started < 5
 
 
 def test_the_strongest_level_for_many_games_does_not_hold_up_an_easy_game(

@@ -132,14 +132,14 @@ class _Connection:
                 self.services.budgets.spend(self.client, "messages")
                 await self._obey(_parse(text))
             except Exception as error:  # noqa: BLE001 - every failure is answered
-                await self.send_error(error, _id_of(text))
-                if not await self._forgive():
+                # What a page has sent before it went away is not worth reading.
+                if not await self.send_error(error, _id_of(text)) or not await self._forgive():
                     return
 
-    async def send_error(self, error: Exception, reply_to: str | None) -> None:
-        """Answer something that was refused or has failed, whatever the reason."""
+    async def send_error(self, error: Exception, reply_to: str | None) -> bool:
+        """Answer something that was refused or has failed; return whether the page is there."""
         found = answer_for(self.services, error, PATH)
-        await _send(self.socket, _error_message(found, reply_to))
+        return await _send(self.socket, _error_message(found, reply_to))
 
     async def _forgive(self) -> bool:
         """Let a client wait whose message was refused; who goes on is cut off."""
@@ -309,13 +309,16 @@ def _encode(message: SocketAnswer) -> str:
     return to_json(message).decode()
 
 
-async def _send(socket: WebSocket, message: SocketAnswer) -> None:
-    await _send_text(socket, _encode(message))
+async def _send(socket: WebSocket, message: SocketAnswer) -> bool:
+    return await _send_text(socket, _encode(message))
 
 
-async def _send_text(socket: WebSocket, text: str) -> None:
+async def _send_text(socket: WebSocket, text: str) -> bool:
+    """Send a text, and return whether the page is still there."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         await socket.send_text(text)
+        return True
+    return False
 
 
 def _parse(text: str | None) -> SocketMessage:
