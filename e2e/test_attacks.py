@@ -4,6 +4,7 @@ How much longer they wait is asserted in ``test_front_door.py``.
 """
 
 import contextlib
+import itertools
 import json
 import socket
 import time
@@ -12,10 +13,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame, Opcode
 
 from bench.attacks import until_ready
 from bench.clusters import free_port
+from kamon.web.games.socket import HANDSHAKE_COST
 from kamon.web.limits import BUDGETS
 from web_server import CHAIN_SEED, PATIENCE, TLS, Client, Server, serving, until
 
@@ -59,6 +62,19 @@ def test_what_a_page_has_sent_before_it_went_away_is_not_read(tmp_path: Path) ->
         started = time.monotonic()
         until(lambda: "kamon_sockets 0.0" in httpx.get(metrics, verify=TLS).text, "the end")
         assert time.monotonic() - started < 5
+
+
+def test_opening_sockets_spends_from_the_budget(server: Server) -> None:
+    def opens(client: Client) -> bool:
+        with contextlib.suppress(InvalidStatus), client.socket():
+            return True
+        return False
+
+    with Client(server) as eve, Client(server) as ann:
+        opened = sum(1 for _ in itertools.takewhile(lambda _: opens(eve), range(200)))
+        least = BUDGETS["requests"].burst / HANDSHAKE_COST
+        assert least - 1 <= opened < 2 * least
+        assert opens(ann)
 
 
 def test_the_strongest_level_for_many_games_does_not_hold_up_an_easy_game(

@@ -1,6 +1,8 @@
 """The guard: what comes in is bounded, and browsers are told what our pages may do."""
 
+import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import httpx
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kamon.web import security
 from kamon.web.app import create_app
 from kamon.web.learn import lessons
 from kamon.web.pages.assets import stamped
@@ -252,6 +255,17 @@ async def test_every_page_spends_from_the_budget(visitor: httpx.AsyncClient, pat
     kind = "application/json" if path.startswith("/api/") else "text/html"
     assert refusal.headers["content-type"].startswith(kind)
     assert {name: refusal.headers[name] for name in HEADERS} == HEADERS
+
+
+async def test_a_refusal_comes_late_so_that_refusals_cannot_keep_the_server_busy(
+    visitor: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(security, "REFUSAL_SECONDS", 0.3)
+    await refused_after(visitor, "/nowhere", 400)
+    started = time.monotonic()
+    answers = await asyncio.gather(*(visitor.get("/nowhere") for _ in range(40)))
+    assert time.monotonic() - started >= 0.3
+    assert {answer.status_code for answer in answers} >= {429}
 
 
 async def test_files_cost_less_than_pages(visitor: httpx.AsyncClient) -> None:

@@ -37,6 +37,9 @@ BUDGETS: Final = {
     "kilobytes": Budget(2_000, 1_000 / 3600),
 }
 SOCKETS_PER_CLIENT: Final = 40
+# Seconds after which a request beyond the budget is refused. A refusal costs nearly as much as an
+# answer, and a connection has one request under way, so this bounds what refusals can cost.
+REFUSAL_SECONDS: Final = 1.0
 # What servers that share their games tell each other: nothing below this part of a budget.
 _WORTH_TELLING: Final = 0.2
 IPV6_NETWORK: Final = 64

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kamon.web.answers import json_error, refuse
 from kamon.web.errors import ApiError
+from kamon.web.limits import REFUSAL_SECONDS
 from kamon.web.logs import new_request_id, request_id
 from kamon.web.pages.assets import stamped
 from kamon.web.services import Services
@@ -126,6 +127,7 @@ class RequestCosts:
         try:
             services.budgets.spend(client, "requests", _cost(request))
         except ApiError as error:
+            await asyncio.sleep(REFUSAL_SECONDS)
             await refuse(error, scope, receive, send)
             return
 

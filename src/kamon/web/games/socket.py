@@ -29,6 +29,7 @@ from kamon.web.games.messages import (
 from kamon.web.games.rooms import Event, Room
 from kamon.web.games.tables import Table, Watcher
 from kamon.web.identity import Visitor
+from kamon.web.limits import REFUSAL_SECONDS
 from kamon.web.logs import new_request_id, request_id
 from kamon.web.metrics import timed
 from kamon.web.services import Services, services_of
@@ -36,6 +37,8 @@ from kamon.web.studies.tree import game_on
 
 PATH: Final = "/ws"
 FRAME_LIMIT: Final = 2_048
+# What opening a socket costs of the budget "requests".
+HANDSHAKE_COST: Final = 4.0
 # After a refusal the next message is read a little later, and after many of them none is.
 REFUSAL_PAUSE: Final = 0.01
 PAUSES_LIMIT: Final = 3
@@ -71,6 +74,14 @@ async def serve_socket(socket: WebSocket) -> None:
     request = HTTPConnection(socket.scope)
     # What was asked for at the beginning, secrets among it, is not kept for as long as the page is.
     socket.scope = {**socket.scope, "headers": []}
+    try:
+        services.budgets.spend(client, "requests", HANDSHAKE_COST)
+    except ApiError as error:
+        note_refused(services, error, PATH)
+        await asyncio.sleep(REFUSAL_SECONDS)
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+            await socket.close()
+        return
     try:
         visitor = services.visitor(request, changes=True)
         services.budgets.open_socket(client)
