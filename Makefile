@@ -11,12 +11,14 @@ NODE := $(BIN)/python tools/node.py
 # The server over real sockets, without a browser: these count for the coverage.
 SERVER_TESTS := e2e/test_api.py e2e/test_socket.py e2e/test_house.py e2e/test_attacks.py \
 	e2e/test_operators.py e2e/test_hosts.py e2e/test_puzzles_api.py e2e/test_failures.py
+# How long visitors wait while others attack: nothing else may run meanwhile.
+FRONT_DOOR := e2e/test_front_door.py
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome check
 
 # Where `make cluster` finds PostgreSQL; its own by default.
 DATABASE ?=
 
-.PHONY: play cluster test test-extras soak e2e lint types check coverage thorough page format bench page-types words lock clean
+.PHONY: play cluster test test-extras soak e2e front-door lint types check coverage thorough page format bench page-types words lock clean
 
 play: $(PLAYABLE)
 	@$(BIN)/kamon serve --open
@@ -25,7 +27,7 @@ play: $(PLAYABLE)
 cluster: $(READY)
 	@$(BIN)/python tools/cluster.py $(if $(DATABASE),--database $(DATABASE))
 
-test: $(READY) lint types page check e2e
+test: $(READY) lint types page check e2e front-door
 
 lint: $(READY) node_modules/.ready
 	$(BIN)/ruff check .
@@ -60,7 +62,11 @@ page: $(READY)
 
 # The page in a real browser, and many kills in mid-game.
 e2e: $(READY) chromium
-	$(BIN)/pytest --numprocesses auto --dist worksteal -m "not thorough" e2e $(addprefix --ignore=,$(SERVER_TESTS))
+	$(BIN)/pytest --numprocesses auto --dist worksteal -m "not thorough" e2e $(addprefix --ignore=,$(SERVER_TESTS) $(FRONT_DOOR))
+
+# One server and a real nginx, attacked in all the ways of bench/attacks.py.
+front-door: $(READY) nginx
+	$(BIN)/pytest $(FRONT_DOOR)
 
 # The rest of the browser tests, which take as long again: the same pages in many sizes, languages and
 # themes, and servers killed many times. Run them before a release, and after a change of the page's
