@@ -77,7 +77,7 @@ async def serve_socket(socket: WebSocket) -> None:
     try:
         services.budgets.spend(client, "requests", HANDSHAKE_COST)
     except ApiError as error:
-        note_refused(services, error, PATH)
+        answer_for(services, error, PATH)
         await asyncio.sleep(REFUSAL_SECONDS)
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):
             await socket.close()
