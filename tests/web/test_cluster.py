@@ -64,8 +64,8 @@ class Server:
 
 
 @contextlib.asynccontextmanager
-async def serving(url: str, *, deaf: bool = False) -> AsyncIterator[Server]:
-    """Run a server; one that is deaf hears no notifications."""
+async def serving(url: str, *, deaf: bool = False, blind: bool = False) -> AsyncIterator[Server]:
+    """Run a server; one that is deaf hears no notifications, and one that is blind never looks."""
     database = Database(url)
     await asyncio.to_thread(database.open)
     health, metrics = Health(), Metrics()
@@ -79,6 +79,8 @@ async def serving(url: str, *, deaf: bool = False) -> AsyncIterator[Server]:
     following = Following(desk, members, people, budgets, memory, notes, now=now, metrics=metrics)
     if deaf:
         following.hear = lambda hints: None  # type: ignore[method-assign] # noqa: ARG005
+    if blind:
+        following.look = lambda: asyncio.sleep(0)  # type: ignore[method-assign]
     async with desk.running(), following.running():
         leases = Leases(notes, members.id, now)
         yield Server(database, desk, members, following, leases, budgets, now, metrics)
@@ -276,17 +278,19 @@ async def test_servers_that_contend_for_one_game_all_get_their_turn(
     assert met > 0
 
 
-async def test_a_batch_with_a_late_command_writes_the_others(one: Server, two: Server) -> None:
-    late, other = await new(one), await new(one)
-    table, _ = await watch(one, late)
-    # The memory of the first server stays behind: it hears nothing of what the second does.
-    one.following.hear = lambda hints: None  # type: ignore[method-assign] # noqa: ARG005
-    await play(two, late)
-    assert table.room.number == 1
-    resign = Command("resign", frozenset({WHITE}))
-    await asyncio.gather(one.desk.submit(late, resign), play(one, other))
-    assert [event.kind for event in one.desk.games.load(late)[0]] == ["created", "moved", "ended"]
-    assert len(one.desk.games.load(other)[0]) == 2
+async def test_a_batch_with_a_late_command_writes_the_others(
+    one: Server, postgres_url: str
+) -> None:
+    async with serving(postgres_url, deaf=True, blind=True) as behind:
+        late, other = await new(behind), await new(behind)
+        table, _ = await watch(behind, late)
+        await play(one, late)
+        assert table.room.number == 1
+        resign = Command("resign", frozenset({WHITE}))
+        await asyncio.gather(behind.desk.submit(late, resign), play(behind, other))
+        events = behind.desk.games.load(late)[0]
+        assert [event.kind for event in events] == ["created", "moved", "ended"]
+        assert len(behind.desk.games.load(other)[0]) == 2
 
 
 async def test_a_command_is_not_decided_again_for_ever(
@@ -754,7 +758,7 @@ async def test_a_server_shows_no_less_than_a_page_has_seen_elsewhere(
     one: Server, postgres_url: str
 ) -> None:
     game = await new(one)
-    async with serving(postgres_url, deaf=True) as deaf:
+    async with serving(postgres_url, deaf=True, blind=True) as deaf:
         # Somebody watches there, so that the game is not read again for everybody who comes.
         await watch(deaf, game)
         for _ in range(5):
@@ -767,7 +771,7 @@ async def test_a_move_that_follows_what_was_seen_elsewhere_is_not_refused(
     one: Server, postgres_url: str
 ) -> None:
     game = await new(one)
-    async with serving(postgres_url, deaf=True) as deaf:
+    async with serving(postgres_url, deaf=True, blind=True) as deaf:
         await watch(deaf, game)
         for server in (one, deaf, one, deaf):
             room = (await one.desk.newest(game)).room
