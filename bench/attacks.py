@@ -64,6 +64,8 @@ BUILD_UP: Final = 0.8
 AFTERWARDS: Final = 0.3
 # Seconds. A shorter wait counts as this: what is below is decided by who gets a core first.
 FLOOR: Final = 0.010
+# Seconds that somebody waits at most while nobody attacks.
+CALM: Final = 0.25
 DEAF_ADDRESSES: Final = 8
 _NICENESS: Final = 15
 _SOCKETS: Final = 38
@@ -76,17 +78,17 @@ _FILES: Final = 1024
 # --- How one attacks --------------------------------------------------------------------------
 
 
-def _again_and_again(attack: Callable[[], None], threads: int = 4) -> None:
-    """Attack for ever; who is cut off comes back at once."""
+def _again_and_again(*attacks: Callable[[], None], threads: int = 4) -> None:
+    """Attack for ever, with several threads for each attack; who is cut off comes back at once."""
 
-    def work() -> None:
+    def work(attack: Callable[[], None]) -> None:
         while True:
             with contextlib.suppress(*FAILURES):
                 attack()
 
     print(_BEGUN, flush=True)
-    for _ in range(threads):
-        threading.Thread(target=work, daemon=True).start()
+    for attack in attacks * threads:
+        threading.Thread(target=work, args=(attack,), daemon=True).start()
     threading.Event().wait()
 
 
@@ -182,7 +184,7 @@ def unread_pings(port: int, address: str) -> None:
                 flood.sendall(pings)
                 time.sleep(0.8)
 
-    _again_and_again(attack, 20)
+    _again_and_again(attack, threads=20)
 
 
 def empty_fragments(port: int, address: str) -> None:
@@ -224,7 +226,7 @@ def endless_studies(port: int, address: str) -> None:
                     pass
                 time.sleep(0.2)
 
-    _again_and_again(attack, _SOCKETS)
+    _again_and_again(attack, threads=_SOCKETS)
 
 
 def endless_films(port: int, address: str) -> None:
@@ -240,7 +242,7 @@ def endless_films(port: int, address: str) -> None:
         if eve.http.get("/api/film.webp", params=wish).status_code != httpx.codes.OK:
             time.sleep(0.02)
 
-    _again_and_again(attack, 8)
+    _again_and_again(attack, threads=8)
 
 
 def bad_messages(port: int, address: str) -> None:
@@ -255,7 +257,7 @@ def bad_messages(port: int, address: str) -> None:
                 if not flood.recv(4096):
                     break
 
-    _again_and_again(attack, _SOCKETS)
+    _again_and_again(attack, threads=_SOCKETS)
 
 
 def coming_and_going(port: int, address: str) -> None:
@@ -270,19 +272,31 @@ def coming_and_going(port: int, address: str) -> None:
                 page.send(watch)
                 page.recv(timeout=PATIENCE)
 
-    _again_and_again(attack, _SOCKETS)
+    _again_and_again(attack, threads=_SOCKETS)
 
 
 def unread_documents(port: int, address: str) -> None:
-    """Send as many requests as one can on few connections, and read no answer."""
-    requests = _request("/api/openapi.json") * 1_000
+    """Send as many requests as one can on few connections, and read no answer.
 
-    def attack() -> None:
+    Others use up what the address is allowed, so that the server may pause and resume reading.
+    """
+    requests = _request("/api/openapi.json") * 20
+
+    def use_up() -> None:
+        with _connected(port, address) as quick:
+            for _ in range(50):
+                quick.sendall(_request("/api/health"))
+                if not quick.recv(4096):
+                    break
+
+    def send() -> None:
         with _connected(port, address) as deaf:
+            deaf.sendall(requests)
+            time.sleep(0.5)
             while True:
-                deaf.sendall(requests)
+                deaf.sendall(requests * 100)
 
-    _again_and_again(attack)
+    _again_and_again(use_up, send)
 
 
 def _pongs(port: int, address: str, sockets: int) -> None:
@@ -294,7 +308,7 @@ def _pongs(port: int, address: str, sockets: int) -> None:
             while True:
                 flood.sendall(pongs)
 
-    _again_and_again(attack, sockets)
+    _again_and_again(attack, threads=sockets)
 
 
 def pongs(port: int, address: str) -> None:
@@ -310,16 +324,16 @@ def many_pongs(port: int, address: str) -> None:
 def tiny_texts(port: int, address: str) -> None:
     """Send the smallest messages on each new socket: as many as one may send at once, or more."""
     eve = Visitor(port, address)
-    text = Frame(Opcode.TEXT, b"x").serialize(mask=True)
+    text = Frame(Opcode.TEXT, b"").serialize(mask=True)
     allowed, more = text * (WEBSOCKET_BURST // len(text)), text * 40_000
 
     def attack() -> None:
         with _bare_socket(eve) as flood:
             flood.sendall(secrets.choice([allowed, more]))
             # Those that stay take memory, and those that come back take time.
-            time.sleep(secrets.choice([0.0, 0.5]))
+            time.sleep(secrets.choice([0.1, 0.5]))
 
-    _again_and_again(attack, _SOCKETS)
+    _again_and_again(attack, threads=_SOCKETS)
 
 
 def pipelined_pages(port: int, address: str) -> None:
@@ -363,11 +377,12 @@ def connect_storm(port: int, address: str) -> None:
     while True:
         until = time.monotonic() + 1
         with contextlib.ExitStack() as held:
-            for _ in range(1_800):
-                each = held.enter_context(socket.socket())
+            sockets = [held.enter_context(socket.socket()) for _ in range(1_800)]
+            for each in sockets:
                 each.settimeout(0)
+                each.bind((address, 0))
+            for each in sockets:
                 with contextlib.suppress(OSError):
-                    each.bind((address, 0))
                     each.connect(("127.0.0.1", port))
             time.sleep(max(0.0, until - time.monotonic()))
 
@@ -663,9 +678,15 @@ def main(arguments: list[str] | None = None) -> None:
             measured = measure(attack, target.ports[way], target.processes, given.seconds)
             for what, waits in measured.waits.items():
                 print(_row(attack, way, what, waits, measured.memory), flush=True)
-            if attack.lasting:
+            if attack.lasting or not _is_calm(target):
                 stack.close()
                 target = stack.enter_context(serving(given.kamon))
+
+
+def _is_calm(target: Target) -> bool:
+    """Return whether the server has recovered from an attack."""
+    waited = wait_for({"page": home_pages}, target.ports["direct"], 0)
+    return statistics.median(waited["page"]) < CALM
 
 
 def _row(attack: Attack, way: str, what: str, waits: Waits, memory: Mapping[str, float]) -> str:

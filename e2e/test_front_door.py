@@ -13,15 +13,22 @@ from statistics import median
 import httpx
 import pytest
 
-from bench.attacks import ATTACKS, PLAYING, Measured, Processes, measure, until_ready, warm_up
+from bench.attacks import (
+    ATTACKS,
+    CALM,
+    PLAYING,
+    Measured,
+    Processes,
+    measure,
+    until_ready,
+    warm_up,
+)
 from bench.clusters import free_port
 from bench.nginx import running_nginx
 from web_server import TLS, serving
 
 SECONDS = 0.7
 TRIES = 3
-# Seconds that somebody waits at most while nobody attacks.
-CALM = 0.25
 THROUGH_NGINX = 2.0
 DIRECTLY = 3.0
 MEMORY_MIB = 20.0
