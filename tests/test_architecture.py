@@ -25,6 +25,7 @@ ORDER = [
     "editions",
     "render.artwork",
     "render.palette",
+    "render.bodies",
     "render.svg",
     "render.text",
     "engine.strengths",

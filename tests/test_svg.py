@@ -70,6 +70,23 @@ def groups(picture: str) -> dict[str, ET.Element]:
     return found
 
 
+def lines(root: ET.Element) -> list[str]:
+    """Find the lines of chains and rings; what is filled is something else."""
+    paths = root.findall(f"{NAMESPACE}path")
+    return [path.get("d", "") for path in paths if path.get("fill") == "none"]
+
+
+def cells_filled(picture: str, colour: str) -> set[str]:
+    """Find the cells whose ground has a colour, by the corner at the top of each."""
+    paths = [
+        path.get("d", "")
+        for path in read(picture).findall(f"{NAMESPACE}path")
+        if path.get("fill") == colour
+    ]
+    tops = {CELL_NAMES[cell]: svg._polygon(6, 47, at=svg.centre(cell)) for cell in CELLS}
+    return {name for name, outline in tops.items() if any(outline in path for path in paths)}
+
+
 def inside(group: ET.Element) -> str:
     return ET.tostring(group, encoding="unicode")
 
@@ -224,7 +241,7 @@ def test_legal_cells_have_a_rim_and_the_others_fade(edition: Edition, theme: The
     position = after("c1", "a2")
     picture = svg.draw(position, edition=edition, theme=theme, legal=True)
     legal = {CELL_NAMES[cell] for cell in rules.legal_cells(position)}
-    assert stroked(picture, palette.legal, "5") == legal
+    assert stroked(picture, palette.legal, "3") == legal
     faded = {
         name
         for name, group in groups(picture).items()
@@ -235,19 +252,19 @@ def test_legal_cells_have_a_rim_and_the_others_fade(edition: Edition, theme: The
 
 def test_legal_cells_are_unmarked_unless_asked_for() -> None:
     picture = svg.draw(after("c1"))
-    assert stroked(picture, LIGHT.legal, "5") == set()
+    assert stroked(picture, LIGHT.legal, "3") == set()
     assert str(LIGHT.faded) not in body(picture)
 
 
 def test_a_choice_of_cells_can_be_marked_instead() -> None:
     picture = svg.draw(START, legal=[parse_cell("d4"), parse_cell("a1"), parse_cell("d4")])
-    assert stroked(picture, LIGHT.legal, "5") == {"a1", "d4"}
+    assert stroked(picture, LIGHT.legal, "3") == {"a1", "d4"}
 
 
 def test_the_last_move_has_a_golden_hexagon_in_2020() -> None:
     position = after("c1", "a2")
-    assert stroked(svg.draw(position), LIGHT.gold, "8") == {"a2"}
-    assert stroked(svg.draw(position, last=False), LIGHT.gold, "8") == set()
+    assert stroked(svg.draw(position), LIGHT.gold, "6") == {"a2"}
+    assert stroked(svg.draw(position, last=False), LIGHT.gold, "6") == set()
 
 
 def test_the_last_move_has_a_dotted_circle_and_a_pile_in_2007() -> None:
@@ -266,8 +283,11 @@ def test_a_chain_is_drawn_over_its_cells_and_its_edges_are_gilded() -> None:
     assert outcome is not None
     points = "L".join("{:.1f},{:.1f}".format(*svg.centre(cell)) for cell in outcome.links[0].chain)
     root = read(svg.draw(position))
-    lines = [path.get("d") for path in root.findall(f"{NAMESPACE}path")]
-    assert lines == [f"M{points}"] * 2 * len(outcome.links)
+    drawn = lines(root)
+    assert len(drawn) == 2 * len(outcome.links)
+    # It goes on into the frame at both ends.
+    ends = r"-?\d+\.\d,-?\d+\.\d"
+    assert all(re.fullmatch(f"M{ends}L{re.escape(points)}L{ends}", line) for line in drawn)
     gilded = [part for part in root.iter(f"{NAMESPACE}polygon") if part.get("stroke") == LIGHT.gold]
     assert len(gilded) == 2 * len(outcome.links)
 
@@ -277,18 +297,15 @@ def test_a_ring_is_drawn_closed_and_what_it_encloses_is_tinted() -> None:
     outcome = rules.outcome(position)
     assert outcome is not None
     picture = svg.draw(position)
-    lines = [path.get("d", "") for path in read(picture).findall(f"{NAMESPACE}path")]
-    assert len(lines) == 2
-    assert all(line.endswith("Z") and line.count("L") == len(outcome.ring) - 1 for line in lines)
-    tinted = {
-        name for name, group in groups(picture).items() if group[0].get("fill") == LIGHT.enclosed
-    }
-    assert tinted == {CELL_NAMES[cell] for cell in outcome.enclosed}
+    drawn = lines(read(picture))
+    assert len(drawn) == 2
+    assert all(line.endswith("Z") and line.count("L") == len(outcome.ring) - 1 for line in drawn)
+    assert cells_filled(picture, LIGHT.enclosed) == {CELL_NAMES[cell] for cell in outcome.enclosed}
 
 
 def test_a_chain_and_a_ring_are_drawn_together() -> None:
-    paths = read(svg.draw(POSITIONS["connection+loop"])).findall(f"{NAMESPACE}path")
-    closed = [path.get("d", "").endswith("Z") for path in paths]
+    drawn = lines(read(svg.draw(POSITIONS["connection+loop"])))
+    closed = [line.endswith("Z") for line in drawn]
     assert True in closed
     assert False in closed
 
@@ -296,8 +313,7 @@ def test_a_chain_and_a_ring_are_drawn_together() -> None:
 @pytest.mark.parametrize("how", ["black connection", "black loop", "connection+loop"])
 def test_the_proof_can_be_left_out_but_is_still_told(how: str) -> None:
     picture = svg.draw(POSITIONS[how], winning=False)
-    root = read(picture)
-    assert root.findall(f"{NAMESPACE}path") == []
+    assert lines(read(picture)) == []
     assert LIGHT.enclosed not in picture
     assert "has won by" in words(picture, "title")
 
@@ -424,15 +440,33 @@ def test_the_neutral_is_blank_in_2020_and_absent_in_2007() -> None:
     neutral = CELL_NAMES[START.layout.neutral]
     printed = groups(svg.draw(START))[neutral]
     lifted = groups(svg.draw(START, edition=JACTALEA_2007))[neutral]
-    assert len(printed.findall(f"{NAMESPACE}circle")) == 2
+    assert len(printed.findall(f".//{NAMESPACE}circle")) == 2
     assert "<use" not in inside(printed)
-    assert len(lifted) == 1
+    assert len(lifted) == 0
 
 
-def test_a_token_stays_in_sight_under_its_stone_in_2020() -> None:
-    stone = groups(svg.draw(after("c1")))["c1"]
-    assert stone.find(f".//{NAMESPACE}use[@href='#kamon-fan']") is not None
-    assert LIGHT.stones[Side.BLACK].fill in inside(stone)
+def test_a_token_under_a_stone_keeps_its_shape_and_the_last_one_its_colour() -> None:
+    position = after("c1", "a2")
+    picture = svg.draw(position)
+    first, last = (groups(picture)[name] for name in ("c1", "a2"))
+    fan, door = (first.find(f".//{NAMESPACE}use"), last.find(f".//{NAMESPACE}use"))
+    assert fan is not None
+    assert door is not None
+    assert (fan.get("href"), door.get("href")) == ("#kamon-fan", "#kamon-door")
+    # The colour of a token belongs to what can be played, or must be matched.
+    assert fan.get("fill") == LIGHT.stones[Side.BLACK].engraved
+    assert LIGHT.suits[6].fill not in inside(first)
+    assert LIGHT.suits[6].fill in inside(last)
+    full = groups(svg.draw(position, covered=True))["c1"]
+    assert LIGHT.suits[6].fill in inside(full)
+
+
+def test_a_small_picture_shows_stones_and_no_tokens() -> None:
+    small, large = (svg.draw(after("c1"), size=size) for size in (svg.SMALL - 1, svg.SMALL))
+    assert "<use" not in body(small).partition("</defs>")[2]
+    assert "<use" in body(large).partition("</defs>")[2]
+    assert LIGHT.stones[Side.BLACK].fill in small
+    assert LIGHT.gold in small
 
 
 def test_a_token_leaves_the_board_for_the_pile_in_2007() -> None:
@@ -473,7 +507,7 @@ def test_there_is_no_pile_on_an_empty_board_nor_in_2020() -> None:
 @pytest.mark.parametrize("edition", [COSMOLUDO_2020, JACTALEA_2007], ids=["2020", "2007"])
 def test_opposite_edges_are_marked_alike_by_more_than_colour(edition: Edition) -> None:
     root = read(svg.draw(START, edition=edition))
-    bands = root.findall(f"{NAMESPACE}polygon")
+    _tray, *bands = root.findall(f"{NAMESPACE}polygon")
     children = list(root)
     marks = [
         [part.attrib for part in children[children.index(band) + 1].iter()][1:] for band in bands

@@ -1,7 +1,11 @@
-// Stands in for the module that the server writes from Python: the names that texts are made of.
+// Stands in for the module that the server writes from Python: the names that texts are made of, and some measures.
+import { readFileSync } from "node:fs";
 
-/** @type {Pick<import("../../src/kamon/web/static/js/page").Artwork, "editions" | "levels" | "descriptions" | "errors" | "defects">} */
+const { drawing } = JSON.parse(readFileSync(new URL("../data/bodies.json", import.meta.url), "utf8"));
+
+/** @type {Pick<import("../../src/kamon/web/static/js/page").Artwork, "editions" | "levels" | "descriptions" | "errors" | "defects" | "drawing">} */
 export default {
+  drawing,
   editions: {
     2020: {
       symbols: { A: "butterfly", B: "fish" },

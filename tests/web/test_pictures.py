@@ -169,7 +169,7 @@ def refused(answer: httpx.Response, status: int, code: str) -> str:
 async def test_a_png_is_as_wide_as_asked_for(http: httpx.AsyncClient, width: int) -> None:
     answer = await http.get(PNG, params={"line": LINE, "width": width})
     assert answer.content.startswith(b"\x89PNG\r\n\x1a\n")
-    assert struct.unpack(">II", answer.content[16:24]) == (width, round(width * 660 / 740))
+    assert struct.unpack(">II", answer.content[16:24]) == (width, round(width * 592 / 678))
 
 
 async def test_editions_themes_and_marks_are_all_to_be_seen(http: httpx.AsyncClient) -> None:
@@ -231,7 +231,7 @@ async def test_a_film_has_a_frame_for_every_move(
     answer = await http.get(f"/api/film.{kind}", params={"line": line})
     assert len(answer.content) < 600_000
     film: Any = Image.open(io.BytesIO(answer.content))
-    assert film.size == (360, 321)
+    assert film.size == (360, 314)
     assert film.n_frames == moves + 1
     if moves:
         assert film.info["loop"] == 0

@@ -21,12 +21,18 @@ class SuitColours:
 
 @dataclass(frozen=True, slots=True)
 class StoneColours:
-    """A side's piece: its body, its rim, a line of light, and the ink of letters on it."""
+    """A side's piece: its body, its rim, a line of light, and the ink of letters on it.
+
+    ``edge`` is its lower side, which makes it a thing that lies there, and ``engraved`` a token
+    under it: that is seen, but does not call.
+    """
 
     fill: str
     rim: str
     shine: str
     ink: str
+    edge: str
+    engraved: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +48,16 @@ class Palette:
     ink: str
     gold: str
     legal: str
+    lit: str
+    tray: str
+    pond: str
+    shadow: float
     faded: float
     pad: str
     tile: str
     tile_rim: str
-    stone_band: str
     stone_ink: str
+    bands: dict[Pair, str]
     suits: dict[int, SuitColours]
     signs: dict[str, str]
     edges: dict[Pair, str]
@@ -83,20 +93,28 @@ LIGHT: Final = Palette(
     text="#4d4436",
     ink=_INK,
     gold="#b98a17",
-    legal="#7a1f1c",
-    faded=0.38,
+    legal="#93251f",
+    lit="#f7e6ae",
+    tray="#d8c8a4",
+    pond="#acb8ab",
+    shadow=0.2,
+    faded=0.56,
     pad="#7fae86",
     tile="#f7ecd0",
     tile_rim="#a98f5a",
-    stone_band="#d9c393",
     stone_ink="#4a3a17",
+    bands={Pair.GREEN: "#89a571", Pair.BLUE: "#7c929f", Pair.YELLOW: "#d8b353"},
     suits=_SUITS,
     signs=_SIGNS,
     edges={Pair.GREEN: "#2f7d52", Pair.BLUE: "#2f5f9e", Pair.YELLOW: "#d8a928"},
     edge_inks={Pair.GREEN: _PAPER, Pair.BLUE: _PAPER, Pair.YELLOW: _INK},
     stones={
-        Side.BLACK: StoneColours("#211c18", "#000000", "#57493c", "#f4eddc"),
-        Side.WHITE: StoneColours("#ffffff", "#3b342a", "#d6cbb5", "#3b342a"),
+        Side.BLACK: StoneColours(
+            "#26201b", "#0f0c0a", "#4a3f35", "#f4eddc", edge="#0a0807", engraved="#5b4e41"
+        ),
+        Side.WHITE: StoneColours(
+            "#fffdf7", "#6b5d47", "#e4dac4", "#3b342a", edge="#c3b596", engraved="#cfc1a3"
+        ),
     },
 )
 DARK: Final = Palette(
@@ -108,19 +126,27 @@ DARK: Final = Palette(
     text="#cfc3ac",
     ink=_INK,
     gold="#dcae3d",
-    legal="#e2674a",
-    faded=0.34,
+    legal="#f08a6a",
+    lit="#4a3c1c",
+    tray="#382f24",
+    pond="#48544c",
+    shadow=0.5,
+    faded=0.5,
     pad="#3f6b4c",
     tile="#e5d6b0",
     tile_rim="#8a7442",
-    stone_band="#4a3e29",
     stone_ink="#d9c393",
+    bands={Pair.GREEN: "#44663e", Pair.BLUE: "#3b566f", Pair.YELLOW: "#9f7e29"},
     suits=_SUITS,
     signs=_SIGNS,
     edges={Pair.GREEN: "#5aa981", Pair.BLUE: "#3a5fa8", Pair.YELLOW: "#bd9426"},
     edge_inks={Pair.GREEN: _INK, Pair.BLUE: _PAPER, Pair.YELLOW: _INK},
     stones={
-        Side.BLACK: StoneColours("#050403", "#8d7b60", "#3a3128", "#e9dcc0"),
-        Side.WHITE: StoneColours("#f3ecdd", "#8d7b60", "#cbbf9f", "#3b342a"),
+        Side.BLACK: StoneColours(
+            "#050403", "#8d7b60", "#3a3128", "#e9dcc0", edge="#6f5f47", engraved="#463c31"
+        ),
+        Side.WHITE: StoneColours(
+            "#f3ecdd", "#8d7b60", "#cbbf9f", "#3b342a", edge="#9a8e76", engraved="#b9ab8c"
+        ),
     },
 )

@@ -3,7 +3,7 @@
 Pictures are drawn in units of a hundredth of a cell's radius around d4 and scaled by ``size``.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from math import cos, pi, sin, sqrt
@@ -15,6 +15,7 @@ from kamon.geometry import CELL_NAMES, CELLS, COORDINATES, Pair, cells
 from kamon.notation import format_token
 from kamon.position import Position, Side
 from kamon.render.artwork import ARTWORK
+from kamon.render.bodies import beyond, links, outlines
 from kamon.render.palette import DARK, LIGHT, Palette
 from kamon.rules import Link, Outcome
 from kamon.tokens import Token
@@ -22,13 +23,34 @@ from kamon.tokens import Token
 Theme = Literal["light", "dark"]
 
 RADIUS: Final = 50.0
+# A picture that is narrower than this many pixels shows stones and no tokens.
+SMALL: Final = 160
 _STEP: Final = RADIUS * sqrt(3)
-# The board with its frame is a hexagon that is wider than high.
-_WIDTH: Final = 740
-_HEIGHT: Final = 660
-_FRAME_INNER: Final = 326
-_FRAME_OUTER: Final = 350
-_PILE_AT: Final = (292, 252)
+# The board with its frame is a hexagon that is wider than high. The frame is tight, so that cells
+# are large on a phone: their tips reach 272 up and down, and the frame begins at 276.
+_WIDTH: Final = 678
+_HEIGHT: Final = 592
+RATIO: Final = _WIDTH / _HEIGHT
+_FRAME_INNER: Final = 319
+_FRAME_OUTER: Final = 336
+_PILE_AT: Final = (288, 230)
+# The sizes of what lies on a cell, as distances of corners from its centre.
+_CELL: Final = 47
+_STONE: Final = 45
+_SHINE: Final = 38
+_LEGAL: Final = 43
+_LAST: Final = 40
+# Stones of 2020 are hexagons that grow together. Under the pawns of 2007 lie discs, with bars
+# between them. Both have a lower side, and a shadow below that.
+_DISC: Final = 27
+_BAR: Final = 15
+_RIM: Final = 3.4
+_THICK: Final = 5
+_THIN: Final = 3
+_SHADE: Final = 3
+# Tokens leave room for the ring of a cell that may be played; under a stone they are smaller still.
+_FREE_SCALE: Final = 0.95
+_COVERED_SCALE: Final = 0.7
 
 # Pips of a die for the number of times that a sign is printed, and the size of each.
 _PIPS: Final[dict[int, tuple[float, tuple[tuple[float, float], ...]]]] = {
@@ -49,13 +71,14 @@ _PAWN: Final = "M-19,27C-19,14 -9,10 -8,-4L8,-4C9,10 19,14 19,27Q0,36 -19,27Z"
 _ROUND: Final = 34.0
 
 
-def _polygon(corners: int, radius: float, turn: float = 0) -> str:
+def _polygon(corners: int, radius: float, turn: float = 0, at: tuple[float, float] = (0, 0)) -> str:
+    x, y = at
     points = [
         (
-            radius * sin(2 * pi * (at + turn) / corners),
-            -radius * cos(2 * pi * (at + turn) / corners),
+            x + radius * sin(2 * pi * (corner + turn) / corners),
+            y - radius * cos(2 * pi * (corner + turn) / corners),
         )
-        for at in range(corners)
+        for corner in range(corners)
     ]
     return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points) + "Z"
 
@@ -75,12 +98,12 @@ _ENCLOSURES: Final = {
     1: _blossom(5, 29, 18.5),
     2: f"M0,-{_ROUND}A{_ROUND},{_ROUND} 0 1 1 0,{_ROUND}A{_ROUND},{_ROUND} 0 1 1 0,-{_ROUND}Z",
     3: _polygon(6, 38),
-    4: _polygon(4, 41),
+    4: _polygon(4, 39),
     5: _polygon(4, 40, 0.5),
     6: _blossom(8, 31.5, 12.5),
 }
 # A square and a diamond leave less room than a circle.
-_SYMBOL_SCALE: Final = {1: 0.5, 2: 0.55, 3: 0.55, 4: 0.43, 5: 0.52, 6: 0.52}
+_SYMBOL_SCALE: Final = {1: 0.5, 2: 0.55, 3: 0.55, 4: 0.46, 5: 0.52, 6: 0.52}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +129,14 @@ def draw(  # noqa: PLR0913 - options of a picture, all by name
     last: bool = True,
     winning: bool = True,
     labels: Mapping[int, str] | None = None,
+    covered: bool = False,
 ) -> str:
     """Draw a position as SVG, ``size`` pixels wide.
 
     ``legal`` marks the cells that may be played (True), or the cells given. ``last`` marks the
     last move as the edition does, ``winning`` shows the chains and the ring that ended the game,
-    and ``labels`` puts a short text on cells.
+    and ``labels`` puts a short text on cells. Tokens under stones are engraved in them, or shown in
+    full colour if ``covered``. In a picture so small that no token could be read, there are none.
     """
     outcome = rules.outcome(position)
     shown = outcome if winning else None
@@ -124,7 +149,15 @@ def draw(  # noqa: PLR0913 - options of a picture, all by name
         labels=labels or {},
     )
     palette = LIGHT if theme == "light" else DARK
-    painter = _Painter(position, edition, palette, marks, coordinates=coordinates)
+    painter = _Painter(
+        position,
+        edition,
+        palette,
+        marks,
+        coordinates=coordinates,
+        covered=covered,
+        small=size < SMALL,
+    )
     title, description = _title(position, outcome), _description(position, edition)
     height = round(size * _HEIGHT / _WIDTH)
     return (
@@ -172,6 +205,25 @@ def measures() -> dict[str, object]:
         "pad": _LILY_PAD,
         "pawn": _PAWN,
         "pile": _PILE_AT,
+        "sizes": {
+            "cell": _CELL,
+            "stone": _STONE,
+            "shine": _SHINE,
+            "legal": _LEGAL,
+            "last": _LAST,
+            "disc": _DISC,
+            "bar": _BAR,
+            "rim": _RIM,
+            "thick": _THICK,
+            "thin": _THIN,
+            "shade": _SHADE,
+            "free": _FREE_SCALE,
+            "covered": _COVERED_SCALE,
+        },
+        "beyond": [
+            [-1 if (other := beyond(cell, side)) is None else other for side in range(6)]
+            for cell in CELLS
+        ],
     }
 
 
@@ -260,6 +312,96 @@ def _signs(token: Token, edition: Edition, palette: Palette) -> str:
     return tile + "".join(_use(name, scale, ink, x, y) for x, y in places)
 
 
+def _engraved(token: Token | None, edition: Edition, ink: str) -> str:
+    """Draw a token as it is seen under a stone: its shape without its colour."""
+    if token is None:
+        return ""
+    return (
+        f'<path d="{_ENCLOSURES[token.suit]}" fill="none" stroke="{ink}" stroke-width="2"/>'
+        f"{_use(edition.symbols[token.symbol], _SYMBOL_SCALE[token.suit], ink)}"
+    )
+
+
+# --- Stones that have grown together --------------------------------------------------------
+
+
+def body_path(stones: Collection[int]) -> str:
+    """Return the outline of some stones of the edition of 2020."""
+    return "".join(
+        f"M{'L'.join('{:.1f},{:.1f}'.format(*_corner(cell, at)) for cell, at in line)}Z"
+        for line in outlines(stones)
+    )
+
+
+def link_path(stones: Collection[int]) -> str:
+    """Return the lines between the neighbours among some stones."""
+    return "".join(
+        "M{:.1f},{:.1f}L{:.1f},{:.1f}".format(*centre(cell), *centre(other))
+        for cell, other in links(stones)
+    )
+
+
+def _corner(cell: int, corner: int) -> tuple[float, float]:
+    """Return a corner of a stone, clockwise from the top."""
+    x, y = centre(cell)
+    return x + _STONE * sin(corner * pi / 3), y - _STONE * cos(corner * pi / 3)
+
+
+# A drawing of some stones with a colour for the face and one for the rim.
+_Shapes = Callable[[str, str], str]
+
+
+def _hexagons(stones: Collection[int]) -> _Shapes:
+    path = body_path(stones)
+    return lambda fill, rim: (
+        f'<path d="{path}" fill="{fill}" stroke="{rim}" stroke-width="{_RIM}" '
+        'stroke-linejoin="round"/>'
+    )
+
+
+def _discs(stones: Collection[int]) -> _Shapes:
+    """Draw discs with bars between them: lines with round ends, of which a disc is a short one."""
+    dots = "".join("M{:.1f},{:.1f}h0".format(*centre(cell)) for cell in sorted(stones))
+    bars = link_path(stones)
+
+    def lines(colour: str, wider: float) -> str:
+        common = f'fill="none" stroke="{colour}" stroke-linecap="round"'
+        return (
+            f'<path d="{dots}" {common} stroke-width="{2 * _DISC + wider:g}"/>'
+            f'<path d="{bars}" {common} stroke-width="{_BAR + wider:g}"/>'
+        )
+
+    return lambda fill, rim: lines(rim, _RIM) + lines(fill, 0)
+
+
+def _layer(shapes: _Shapes, fill: str, rim: str, lower: float, extra: str = "") -> str:
+    place = f' transform="translate(0 {lower:g})"' if lower else ""
+    return f"<g{place}{' ' + extra if extra else ''}>{shapes(fill, rim)}</g>"
+
+
+def _at_corner(radius: float, corner: float) -> tuple[float, float]:
+    """Return a place on the frame; corner 0 is on the right, and they go clockwise."""
+    return radius * cos(pi * corner / 3), radius * sin(pi * corner / 3)
+
+
+def _points(places: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+
+
+def _into_frame(end: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    """Return where a chain from one end to the other meets the frame beyond the first."""
+
+    def height(place: tuple[float, float], edge: int) -> float:
+        """Return how far out a place is towards an edge."""
+        x, y = place
+        return x * sin(edge * pi / 3) - y * cos(edge * pi / 3)
+
+    # The edge that the end is near to, and the other end is far from.
+    edge = max(range(6), key=lambda each: height(end, each) - height(other, each))
+    out = _FRAME_INNER * cos(pi / 6) + 5 - height(end, edge)
+    return end[0] + out * sin(edge * pi / 3), end[1] - out * cos(edge * pi / 3)
+
+
 # --- The board ------------------------------------------------------------------------------
 
 
@@ -270,6 +412,8 @@ class _Painter:
     palette: Palette
     marks: _Marks
     coordinates: bool = field(kw_only=True)
+    covered: bool = field(kw_only=True)
+    small: bool = field(kw_only=True)
 
     def paint(self) -> Iterator[str]:
         drawn = [*self.edition.symbols.values()]
@@ -280,7 +424,11 @@ class _Painter:
             f'<rect x="{-_WIDTH / 2:g}" y="{-_HEIGHT / 2:g}" width="{_WIDTH}" height="{_HEIGHT}" '
             f'rx="18" fill="{self.palette.paper}"/>'
         )
+        yield self._tray()
         yield from self._frame()
+        yield from self._grounds()
+        for side in Side:
+            yield from self._body(side)
         for cell in CELLS:
             x, y = centre(cell)
             yield f'<g transform="translate({x:.1f} {y:.1f})">{self._cell(cell)}</g>'
@@ -289,40 +437,49 @@ class _Painter:
         if self.edition.lifts_tokens and self.marks.last is not None:
             yield self._pile(self.marks.last)
 
+    # --- What the stones lie in ---
+
+    def _tray(self) -> str:
+        """Draw what is seen between the cells."""
+        corners = [_at_corner(_FRAME_INNER + 2, corner) for corner in range(6)]
+        fill = self.palette.pond if self.edition.lifts_tokens else self.palette.tray
+        return f'<polygon points="{_points(corners)}" fill="{fill}"/>'
+
     def _frame(self) -> Iterator[str]:
         """Draw six bands, clockwise from the top; opposite ones are alike."""
         joined = {link.pair for link in self.marks.links}
         for index, pair in enumerate([*Pair, *Pair]):
             start, end = index - 2, index - 1  # the corners at the ends of the band, of six
-            points = [
-                (radius * cos(pi * corner / 3), radius * sin(pi * corner / 3))
-                for radius, corner in (
-                    (_FRAME_INNER, start),
-                    (_FRAME_OUTER, start),
-                    (_FRAME_OUTER, end),
-                    (_FRAME_INNER, end),
-                )
-            ]
-            outline = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-            rim = f' stroke="{self.palette.gold}" stroke-width="6"' if pair in joined else ""
-            fill = (
-                self.palette.stone_band if self.edition.lifts_tokens else self.palette.edges[pair]
+            outline = _points(
+                [
+                    _at_corner(_FRAME_INNER, start),
+                    _at_corner(_FRAME_OUTER, start),
+                    _at_corner(_FRAME_OUTER, end),
+                    _at_corner(_FRAME_INNER, end),
+                ]
             )
-            yield f'<polygon points="{outline}" fill="{fill}"{rim}/>'
-            yield self._edge_mark(pair, (start + end) / 2)
+            rim = f' stroke="{self.palette.gold}" stroke-width="3"' if pair in joined else ""
+            colours = self.palette.bands if self.edition.lifts_tokens else self.palette.edges
+            yield f'<polygon points="{outline}" fill="{colours[pair]}"{rim}/>'
+            if not self.small:
+                yield self._edge_mark(pair, (start + end) / 2)
 
     def _edge_mark(self, pair: Pair, corner: float) -> str:
         """Mark an edge by more than its colour: one, two or three lozenges, or an animal."""
-        radius = (_FRAME_INNER + _FRAME_OUTER) / 2 * cos(pi / 6)
-        x, y = radius * cos(pi * corner / 3), radius * sin(pi * corner / 3)
         if self.edition.lifts_tokens:
-            name = self.edition.edges[pair]
-            mark = _use(name, 0.27, self.palette.stone_ink)
-            disc = f'<circle r="19" fill="{self.palette.stone_band}"/>'
+            # In the notch between the two middle cells.
+            x, y = _at_corner(_FRAME_INNER * cos(pi / 6) - 5, corner)
+            mark = _use(self.edition.edges[pair], 0.36, self.palette.stone_ink)
+            disc = (
+                f'<circle r="23" fill="{self.palette.bands[pair]}" stroke="{self.palette.pond}" '
+                'stroke-width="2"/>'
+            )
             return f'<g transform="translate({x:.1f} {y:.1f})">{disc}{mark}</g>'
+        x, y = _at_corner((_FRAME_INNER + _FRAME_OUTER) / 2 * cos(pi / 6), corner)
         count = [*Pair].index(pair) + 1
         lozenges = "".join(
-            f'<path d="M{(at - (count - 1) / 2) * 22:g},-6l8,6-8,6-8-6Z"/>' for at in range(count)
+            f'<path d="M{(at - (count - 1) / 2) * 20:g},-5.2l7,5.2-7,5.2-7-5.2Z"/>'
+            for at in range(count)
         )
         turn = corner * 60 + 90
         return (
@@ -330,63 +487,106 @@ class _Painter:
             f'fill="{self.palette.edge_inks[pair]}">{lozenges}</g>'
         )
 
+    def _grounds(self) -> Iterator[str]:
+        """Draw the cells: those that may be played are lit, and what a ring encloses is gold."""
+        plain = self.palette.water if self.edition.lifts_tokens else self.palette.cell
+        colours = dict.fromkeys(CELLS, plain)
+        free = self.marks.legal & ~(self.position.black | self.position.white)
+        colours |= dict.fromkeys(cells(free), self.palette.lit)
+        colours |= dict.fromkeys(self.marks.enclosed, self.palette.enclosed)
+        for fill in dict.fromkeys(colours.values()):
+            path = "".join(
+                _polygon(6, _CELL, at=centre(cell)) for cell in CELLS if colours[cell] == fill
+            )
+            yield f'<path d="{path}" fill="{fill}"/>'
+
+    # --- Stones ---
+
+    def _body(self, side: Side) -> Iterator[str]:
+        """Draw all stones of a side, neighbours as one piece: shadow, lower side, face."""
+        stones = frozenset(cells(self.position.stones(side)))
+        if not stones:
+            return
+        colours = self.palette.stones[side]
+        depth = _THIN if self.edition.lifts_tokens else _THICK
+        shapes = _discs(stones) if self.edition.lifts_tokens else _hexagons(stones)
+        shade = f'opacity="{self.palette.shadow:g}"'
+        yield _layer(shapes, "#000", "#000", depth + _SHADE, shade)
+        yield _layer(shapes, colours.edge, colours.rim, depth)
+        yield _layer(shapes, colours.fill, colours.rim, 0)
+
     def _cell(self, cell: int) -> str:
         token = self.position.layout.tokens[cell]
         owner = self.position.owner(cell)
-        fill = self.palette.water if self.edition.lifts_tokens else self.palette.cell
-        if cell in self.marks.enclosed:
-            fill = self.palette.enclosed
-        ground = (
-            f'<path d="{_polygon(6, 47)}" fill="{fill}" stroke="{self.palette.line}" '
-            'stroke-width="1.5"/>'
-        )
-        parts = [ground]
+        parts = []
         if owner is None:
-            parts.append(self._free(cell, token))
+            parts.append("" if self.small else self._free(cell, token))
         elif self.edition.lifts_tokens:
             parts.append(self._pawn(owner))
-        else:
-            parts.append(self._stone(owner, token))
-        if cell == self.marks.last and not self.edition.lifts_tokens:
-            # A thin line of ink on both sides holds the gold apart from a stone of any colour.
-            hexagon = f'<path d="{_polygon(6, 42)}" fill="none" stroke="'
-            parts.append(f'{hexagon}{self.palette.ink}" stroke-width="11"/>')
-            parts.append(f'{hexagon}{self.palette.gold}" stroke-width="8"/>')
-        elif cell == self.marks.last:
-            parts.append(
-                f'<circle r="43" fill="none" stroke="{self.palette.gold}" stroke-width="4" '
-                'stroke-dasharray="3 6"/>'
-            )
+        elif not self.small:
+            parts.append(self._stone(cell, owner, token))
+        if cell == self.marks.last:
+            parts.append(self._last_mark())
         if cell in self.marks.enclosed:
             parts.append(
                 f'<path d="{_polygon(6, 40)}" fill="none" stroke="{self.palette.gold}" '
                 'stroke-width="5" stroke-dasharray="9 6"/>'
             )
-        if self.coordinates:
+        if self.coordinates and not self.small:
             parts.append(self._coordinate(cell))
         return "".join(parts)
 
+    def _last_mark(self) -> str:
+        if self.edition.lifts_tokens:
+            return (
+                f'<circle r="43" fill="none" stroke="{self.palette.gold}" stroke-width="4" '
+                'stroke-dasharray="3 6"/>'
+            )
+        # A thin line of ink on both sides holds the gold apart from a stone of any colour.
+        width = 14 if self.small else 6
+        hexagon = f'<path d="{_polygon(6, _LAST)}" fill="none" stroke-linejoin="round" stroke="'
+        return (
+            f'{hexagon}{self.palette.ink}" stroke-width="{width + 2.4:g}"/>'
+            f'{hexagon}{self.palette.gold}" stroke-width="{width}"/>'
+        )
+
     def _free(self, cell: int, token: Token | None) -> str:
         drawn = _token(token, self.edition, self.palette)
-        if self.edition.lifts_tokens and token is not None:
+        if not self.edition.lifts_tokens:
+            drawn = f'<g transform="scale({_FREE_SCALE:g})">{drawn}</g>'
+        elif token is not None:
             drawn = f'<path d="{_LILY_PAD}" fill="{self.palette.pad}"/>{drawn}'
         if not self.marks.legal:
             return drawn
         if self.marks.legal >> cell & 1:
             return drawn + (
-                f'<path d="{_polygon(6, 44)}" fill="none" stroke="{self.palette.legal}" '
-                'stroke-width="5"/>'
+                f'<path d="{_polygon(6, _LEGAL)}" fill="none" stroke="{self.palette.legal}" '
+                'stroke-width="3" stroke-linejoin="round"/>'
             )
         return f'<g opacity="{self.palette.faded}">{drawn}</g>'
 
-    def _stone(self, owner: Side, token: Token | None) -> str:
+    def _stone(self, cell: int, owner: Side, token: Token | None) -> str:
+        """Draw what is on a stone: a line of light, and the token that it covers."""
         stone = self.palette.stones[owner]
-        return (
-            f'<path d="{_polygon(6, 46)}" fill="{stone.fill}" stroke="{stone.rim}" '
-            f'stroke-width="3"/><path d="{_polygon(6, 39)}" fill="none" stroke="{stone.shine}" '
-            f'stroke-width="1.2"/><g transform="scale(.74)">'
-            f"{_token(token, self.edition, self.palette)}</g>"
+        shine = (
+            f'<path d="{_polygon(6, _SHINE)}" fill="none" stroke="{stone.shine}" '
+            'stroke-width="1.5" stroke-linejoin="round"/>'
         )
+        if cell in self._proof():
+            # The winning line runs there.
+            return shine
+        full = self.covered or cell == self.marks.last
+        drawn = (
+            _token(token, self.edition, self.palette)
+            if full
+            else _engraved(token, self.edition, stone.engraved)
+        )
+        return f'{shine}<g transform="scale({_COVERED_SCALE:g})">{drawn}</g>'
+
+    def _proof(self) -> frozenset[int]:
+        """Return the cells of the chains and the ring that have won."""
+        chains = (link.chain for link in self.marks.links)
+        return frozenset(self.marks.ring).union(*chains)
 
     def _pawn(self, owner: Side) -> str:
         stone = self.palette.stones[owner]
@@ -428,13 +628,21 @@ class _Painter:
             yield self._line(self.marks.ring, closed=True)
 
     def _line(self, chain: tuple[int, ...], *, closed: bool) -> str:
-        points = "L".join("{:.1f},{:.1f}".format(*centre(cell)) for cell in chain)
-        path = f"M{points}{'Z' if closed else ''}"
+        places = [centre(cell) for cell in chain]
+        if not closed:
+            # From edge to edge: the line runs into the frame that it joins.
+            places = [_into_frame(places[0], places[-1]), *places]
+            places.append(_into_frame(places[-1], places[1]))
+        path = f"M{'L'.join(f'{x:.1f},{y:.1f}' for x, y in places)}{'Z' if closed else ''}"
         common = 'fill="none" stroke-linejoin="round" stroke-linecap="round"'
+        dots = "".join(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="{self.palette.gold}" '
+            f'stroke="{self.palette.ink}" stroke-width="1.8"/>'
+            for x, y in map(centre, chain)
+        )
         return (
-            f'<path d="{path}" {common} stroke="{self.palette.paper}" stroke-width="13" '
-            f'opacity=".75"/><path d="{path}" {common} stroke="{self.palette.gold}" '
-            'stroke-width="7"/>'
+            f'<path d="{path}" {common} stroke="{self.palette.ink}" stroke-width="10"/>'
+            f'<path d="{path}" {common} stroke="{self.palette.gold}" stroke-width="7"/>{dots}'
         )
 
     def _pile(self, last: int) -> str:

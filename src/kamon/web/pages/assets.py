@@ -82,8 +82,9 @@ def _style() -> str:
 @lru_cache(maxsize=1)
 def _palette() -> str:
     light, dark = _variables(LIGHT), _variables(DARK)
+    ratio = f"--board-ratio:{svg.RATIO:.4f};"
     return (
-        f":root{{{light}}}:root[data-theme=dark]{{{dark}}}"
+        f":root{{{ratio}{light}}}:root[data-theme=dark]{{{dark}}}"
         f"@media (prefers-color-scheme:dark){{:root[data-theme=auto]{{{dark}}}}}"
     )
 
@@ -96,15 +97,16 @@ def _variables(colours: Palette) -> str:
     for pair_of_edges, colour in colours.edges.items():
         name = pair_of_edges.name.lower()
         plain |= {f"edge-{name}": colour, f"edge-ink-{name}": colours.edge_inks[pair_of_edges]}
+        plain |= {f"band-{name}": colours.bands[pair_of_edges]}
     for side, stone in colours.stones.items():
         plain |= {f"{side.value}-{part}": getattr(stone, part) for part in _STONE_PARTS}
     return "".join(f"--{name.replace('_', '-')}:{value};" for name, value in plain.items())
 
 
-_STONE_PARTS: Final = ("fill", "rim", "shine", "ink")
+_STONE_PARTS: Final = ("fill", "rim", "shine", "ink", "edge", "engraved")
 _PLAIN_COLOURS: Final = (
     *("paper", "cell", "water", "enclosed", "line", "text", "ink", "gold", "legal", "faded"),
-    *("pad", "tile", "tile_rim", "stone_band", "stone_ink"),
+    *("lit", "tray", "pond", "shadow", "pad", "tile", "tile_rim", "stone_ink"),
 )
 
 

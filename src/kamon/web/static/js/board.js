@@ -4,6 +4,7 @@
 // for "kamon-play" and "kamon-refuse" (detail.cell): a cell was chosen that may or may not be played.
 import data from "../artwork.js";
 import { html, nothing, render, svg } from "../vendor/lit-html.js";
+import { bodyPath, dotPath, hexagonsPath, linkPath } from "./bodies.js";
 import { CELL_NAMES, isNeutral, neighbour, rowsOf } from "./cells.js";
 import { t, tokenWords } from "./words.js";
 
@@ -19,6 +20,7 @@ import { t, tokenWords } from "./words.js";
  * @property {import("./types").AssistanceView | null} assistance
  * @property {Record<string, MoveMark>} values What is known of moves: a short text for the eye, words for the ear.
  * @property {boolean} coordinates
+ * @property {boolean} small Is the board too small for tokens? Then it shows stones.
  * @property {string} label
  * @property {string | null} resting The cell that the pointer or the keyboard is on.
  * @property {string | null} landed The cell of a stone that has just been put down.
@@ -45,7 +47,18 @@ const pointAt = (radius, turns) => {
 
 /** @param {number} radius */
 const hexagon = (radius) => Array.from({ length: 6 }, (_, corner) => pointAt(radius, corner / 6)).join(" ");
-const HEX = { cell: hexagon(47), stone: hexagon(46), shine: hexagon(39), mark: hexagon(42), legal: hexagon(44) };
+const { sizes } = drawing;
+const HEX = {
+  cell: hexagon(sizes.cell),
+  stone: hexagon(sizes.stone),
+  shine: hexagon(sizes.shine),
+  mark: hexagon(sizes.last),
+  legal: hexagon(sizes.legal),
+};
+const ALL_CELLS = CELL_NAMES.map((_, at) => at);
+const GROUNDS = hexagonsPath(ALL_CELLS, sizes.cell);
+/** What is seen between the cells. */
+const TRAY = Array.from({ length: 6 }, (_, at) => pointAt(drawing.frame[0] + 2, (at + 0.5) / 6)).join(" ");
 
 /** Draw a token around 0,0. @param {string} token @param {EditionName} name */
 export function drawToken(token, name) {
@@ -72,13 +85,13 @@ function drawEdgeMark(index, name) {
   const edition = editions[name];
   if (edition.lifts) {
     const animal = artwork[edition.edges[PAIRS[index % 3]]];
-    return svg`<circle class="medal" r="19"/>
-      <path class="animal" fill-rule="evenodd" d=${animal} transform="scale(.27)"/>`;
+    return svg`<circle class="medal" r="23"/>
+      <path class="animal" fill-rule="evenodd" d=${animal} transform="scale(.36)"/>`;
   }
   const count = (index % 3) + 1;
   const lozenges = Array.from(
     { length: count },
-    (_, at) => svg`<path class="lozenge" d="M${(at - (count - 1) / 2) * 22},-6l8,6-8,6-8-6Z"/>`,
+    (_, at) => svg`<path class="lozenge" d="M${(at - (count - 1) / 2) * 20},-5.2l7,5.2-7,5.2-7-5.2Z"/>`,
   );
   return svg`<g transform="rotate(${60 * index})">${lozenges}</g>`;
 }
@@ -88,9 +101,26 @@ function drawEdge(index, name, joined) {
   const [inner, outer] = drawing.frame;
   const [start, middle, end] = [(index - 0.5) / 6, index / 6, (index + 0.5) / 6];
   const points = [pointAt(inner, start), pointAt(outer, start), pointAt(outer, end), pointAt(inner, end)];
-  const place = pointAt(((inner + outer) / 2) * Math.cos(Math.PI / 6), middle);
+  // Lozenges are on the band; a medal lies in the notch between the two middle cells.
+  const out = editions[name].lifts ? inner * Math.cos(Math.PI / 6) - 5 : ((inner + outer) / 2) * Math.cos(Math.PI / 6);
+  const place = pointAt(out, middle);
   return svg`<g class="edge ${PAIRS[index % 3]} ${joined ? "joined" : ""}"><polygon points=${points.join(" ")}/>
     <g transform="translate(${place})">${drawEdgeMark(index, name)}</g></g>`;
+}
+
+/** How far out a place is towards an edge. @param {[number, number]} place @param {number} edge */
+const heightTowards = ([x, y], edge) => x * Math.sin((edge * Math.PI) / 3) - y * Math.cos((edge * Math.PI) / 3);
+
+/**
+ * Where a chain meets the frame beyond one end: at the edge that this end is near to, and the other end is far from.
+ * @param {[number, number]} end @param {[number, number]} other @returns {[number, number]}
+ */
+function intoFrame(end, other) {
+  const gain = (/** @type {number} */ edge) => heightTowards(end, edge) - heightTowards(other, edge);
+  const nearest = [0, 1, 2, 3, 4, 5].reduce((best, each) => (gain(each) > gain(best) ? each : best));
+  const angle = (nearest * Math.PI) / 3;
+  const out = drawing.frame[0] * Math.cos(Math.PI / 6) + 5 - heightTowards(end, nearest);
+  return [end[0] + out * Math.sin(angle), end[1] - out * Math.cos(angle)];
 }
 
 /**
@@ -98,7 +128,11 @@ function drawEdge(index, name, joined) {
  * @param {string[]} chain @param {boolean} closed
  */
 function drawChain(chain, closed) {
-  const d = `M${chain.map((cell) => drawing.centres[cell].join(",")).join("L")}${closed ? "Z" : ""}`;
+  const places = chain.map((cell) => drawing.centres[cell]);
+  const [first, last] = [places[0], places.at(-1) ?? places[0]];
+  // From edge to edge: the line runs into the frame that it joins.
+  const points = closed ? places : [intoFrame(first, last), ...places, intoFrame(last, first)];
+  const d = `M${points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join("L")}${closed ? "Z" : ""}`;
   return svg`<g .style=${`--steps: ${chain.length}`}><path class="chain under" pathLength="1" d=${d}/>
     <path class="chain" pathLength="1" d=${d}/>
     ${chain.map(
@@ -128,14 +162,62 @@ const drawStone = (side, token, name) =>
   editions[name].lifts
     ? svg`<g class="pawn ${side}"><path d=${drawing.pawn}/><ellipse cy="-5" rx="14" ry="5"/>
         <circle cy="-20" r="13"/></g>`
-    : svg`<g class="stone ${side}"><polygon points=${HEX.stone}/><polygon class="shine" points=${HEX.shine}/>
-        <g transform="scale(.74)">${drawToken(token, name)}</g></g>`;
+    : svg`<g class="stone ${side}"><polygon class="face" points=${HEX.stone}/>
+        <polygon class="shine" points=${HEX.shine}/>
+        <g class="covered" transform="scale(${sizes.covered})">${drawToken(token, name)}</g></g>`;
 
 /** @param {string} token @param {EditionName} name */
 const drawFreeToken = (token, name) =>
-  svg`${
-    editions[name].lifts && !isNeutral(token) ? svg`<path class="pad" d=${drawing.pad}/>` : nothing
-  }${drawToken(token, name)}`;
+  editions[name].lifts
+    ? svg`${isNeutral(token) ? nothing : svg`<path class="pad" d=${drawing.pad}/>`}${drawToken(token, name)}`
+    : svg`<g transform="scale(${sizes.free})">${drawToken(token, name)}</g>`;
+
+/** One layer of stones that have grown together. @param {Set<number>} stones @param {boolean} lifts */
+const drawShapes = (stones, lifts) =>
+  lifts
+    ? svg`<path class="disc rim" d=${dotPath(stones)}/><path class="bar rim" d=${linkPath(stones)}/>
+        <path class="disc" d=${dotPath(stones)}/><path class="bar" d=${linkPath(stones)}/>`
+    : svg`<path class="outline" d=${bodyPath(stones)}/>`;
+
+/**
+ * All stones of a side, neighbours as one piece.
+ * @param {string} side @param {Set<number>} stones @param {boolean} lifts
+ */
+function drawBody(side, stones, lifts, kind = "") {
+  const depth = lifts ? sizes.thin : sizes.thick;
+  return svg`<g class="body ${side} ${kind}">
+    <g class="shadow" transform="translate(0 ${depth + sizes.shade})">${drawShapes(stones, lifts)}</g>
+    <g class="lower" transform="translate(0 ${depth})">${drawShapes(stones, lifts)}</g>
+    <g class="upper">${drawShapes(stones, lifts)}</g></g>`;
+}
+
+/** @param {Board} board @param {EditionName} name @param {string | null} landed */
+function drawBodies(board, name, landed) {
+  const { lifts } = editions[name];
+  return /** @type {const} */ ([
+    ["black", "x"],
+    ["white", "o"],
+  ]).map(([side, sign]) => {
+    const stones = new Set(ALL_CELLS.filter((at) => board.stones[at] === sign));
+    if (!stones.size) return nothing;
+    const isNew = landed !== null && stones.has(CELL_NAMES.indexOf(landed));
+    if (!isNew) return drawBody(side, stones, lifts);
+    // A stone that has just landed joins its neighbours a moment later.
+    const settled = new Set([...stones].filter((at) => CELL_NAMES[at] !== landed));
+    return svg`${settled.size ? drawBody(side, settled, lifts) : nothing}${drawBody(side, stones, lifts, "joining")}`;
+  });
+}
+
+/** The cells themselves: those that may be played are lit. @param {CellState[]} cells */
+function drawGrounds(cells) {
+  const pathOf = (/** @type {(cell: CellState) => boolean} */ fits) =>
+    hexagonsPath(
+      ALL_CELLS.filter((at) => fits(cells[at])),
+      sizes.cell,
+    );
+  return svg`<path class="grounds" d=${GROUNDS}/><path class="grounds lit" d=${pathOf((cell) => cell.legal)}/>
+    <path class="grounds enclosed" d=${pathOf((cell) => cell.enclosed)}/>`;
+}
 
 /** @param {EditionName} name */
 const drawLastMark = (name) =>
@@ -183,12 +265,17 @@ function cellState(shown, name) {
 
 const CLASSES = /** @type {const} */ ([
   ...["legal", "last", "landed", "enclosed", "reply", "resting", "threat", "losing", "winning"],
-  ...["ghost", "chosen", "glow", "warned"],
+  ...["ghost", "chosen", "glow", "warned", "proof"],
 ]);
 
 /** @param {CellState} cell @param {boolean} playable */
 const cellClasses = (cell, playable) =>
-  ["cell", playable && !cell.legal && !cell.side ? "dim" : "", ...CLASSES.filter((name) => cell[name])].join(" ");
+  [
+    "cell",
+    cell.side ? `on-${cell.side}` : "free",
+    playable && !cell.legal && !cell.side ? "dim" : "",
+    ...CLASSES.filter((name) => cell[name]),
+  ].join(" ");
 
 /** @param {CellState} cell @param {EditionName} edition @param {MoveMark | undefined} value */
 function cellWords(cell, edition, value) {
@@ -207,7 +294,7 @@ function cellWords(cell, edition, value) {
     cell.legal && t("you may play here"),
     cell.replies && replies,
     cell.winning && t("wins at once"),
-    cell.losing && t("loses at once"),
+    cell.losing && t("lets your opponent win next"),
     (cell.threat || cell.warned) && t("threatened by your opponent"),
     cell.proof && t("part of the winning chain"),
     cell.enclosed && t("enclosed"),
@@ -229,6 +316,7 @@ export class KamonBoard extends HTMLElement {
   /** @type {Shown["values"]} */
   values = {};
   coordinates = false;
+  small = false;
   label = "";
   /** @type {string | null} */
   resting = null;
@@ -363,12 +451,21 @@ export class KamonBoard extends HTMLElement {
     const links = outcome?.links ?? [];
     const joined = new Set(links.map((link) => link.colour));
     const edges = Array.from({ length: 6 }, (_, at) => drawEdge(at, this.edition, joined.has(PAIRS[at % 3])));
-    const classes = `board edition-${this.edition} ${this.playable ? "playable" : ""} ${outcome ? "ended" : ""}`;
+    const cells = CELL_NAMES.map((name) => cellState(this, name));
+    const isEmpty = !cells.some((cell) => cell.side);
+    const classes = [
+      `board edition-${this.edition}`,
+      this.playable ? "playable" : "",
+      outcome ? "ended" : "",
+      // On an empty board there would be nothing left: there the tokens show their shapes.
+      this.small ? `small ${isEmpty ? "empty" : ""}` : "",
+    ].join(" ");
     return html`<svg class=${classes} viewBox=${drawing.view.join(" ")} role="grid"
         aria-label=${this.label || t("Board")} aria-rowcount="7">
-      <g aria-hidden="true">${edges}</g>
-      ${rowsOf(CELL_NAMES).map(
-        (names, row) => svg`<g role="row" aria-rowindex=${row + 1}>${names.map((name) => this.#drawCell(name))}</g>`,
+      <g aria-hidden="true"><polygon class="tray" points=${TRAY}/>${edges}${drawGrounds(cells)}
+        ${drawBodies(board, this.edition, this.landed)}</g>
+      ${rowsOf(cells).map(
+        (row, at) => svg`<g role="row" aria-rowindex=${at + 1}>${row.map((cell) => this.#drawCell(cell))}</g>`,
       )}
       <g aria-hidden="true">
         ${links.map((link) => drawChain(link.chain, false))}
@@ -378,10 +475,10 @@ export class KamonBoard extends HTMLElement {
       </g></svg>`;
   }
 
-  /** @param {string} name */
-  #drawCell(name) {
-    const cell = cellState(this, name);
+  /** @param {CellState} cell */
+  #drawCell(cell) {
     const { edition } = this;
+    const { name } = cell;
     const tabindex = this.#isDecoration ? nothing : Number(name === this.#cursor) - 1;
     // A ghost is drawn as a stone, so that it need not be drawn again when the move has arrived.
     const side = cell.side ?? cell.ghost;

@@ -35,6 +35,8 @@ export interface Artwork {
     pad: string;
     pawn: string;
     pile: [number, number];
+    sizes: Record<string, number>;
+    beyond: number[][];
   };
 }
 

@@ -20,7 +20,7 @@ const RECENT = 6 * DAY;
 
 /** @param {Summary} game */
 export const opponentWords = ({ shared, seats, you }) =>
-  shared ? t("Two players, one screen") : seatWords(seats[otherSide(you[0])]) || t("Somebody");
+  shared ? t("Two players, one screen") : seatWords(seats[otherSide(you[0])]) || t("Guest");
 
 /** @param {Summary} game */
 export const isMyTurn = ({ turn, you }) => turn !== null && you.includes(turn);
@@ -95,6 +95,7 @@ export function miniature(id, shown) {
     board = /** @type {import("./board.js").KamonBoard} */ (document.createElement("kamon-board"));
     board.board = stillBoard(shown);
     board.edition = preferences.edition;
+    board.small = true;
     board.setAttribute("aria-hidden", "true");
     boards.set(key, board);
   }
