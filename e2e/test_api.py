@@ -278,7 +278,7 @@ def test_a_pasted_board_with_defects_is_told_all_of_them(ann: Client) -> None:
     message = refused(ann.http.post("/api/games", json={"layout": bad}), 422, "bad-layout")
     for defect in (
         "expected 4 tokens in row 7, found 3",
-        "no tokens: 'Z9'",
+        "these are not tokens: 'Z9'",
         "missing: B4 B6 --",
         "once: B1",
     ):

@@ -46,10 +46,10 @@ def test_the_home_page_leads_to_the_board_of_the_day_and_it_can_be_played(guests
     guest.ready()
     page = guest.page
     expect(page.get_by_role("row", name=re.compile("^3 "))).to_contain_text("0%")
-    expect(page.get_by_label("What is proven")).to_be_hidden()
+    expect(page.get_by_label("What the computer found out")).to_be_hidden()
     tokens = guest.ask("/api/day")["board"]["tokens"]
     page.get_by_label("Against").select_option("2")
-    page.get_by_label("Black, first").check(force=True)
+    page.get_by_label("Black (goes first)").check(force=True)
     guest.press("Play this board")
     game = guest.arrive().rsplit("/", 1)[1]
     told = guest.ask(f"/api/games/{game}")["view"]
@@ -81,7 +81,7 @@ def test_a_day_later_the_proof_is_told_and_the_line_can_be_stepped_through(
     guest.press("‹ The day before")
     page.wait_for_url(f"**/day?date={days_ago(1).isoformat()}")
     guest.ready()
-    proven = page.get_by_label("What is proven")
+    proven = page.get_by_label("What the computer found out")
     expect(proven).to_contain_text("wins with best play.")
     expect(proven).to_contain_text(LINE[0])
     expect(guest.cell(LINE[0])).to_have_attribute("aria-label", re.compile(r"\bwins\b"))
@@ -102,9 +102,9 @@ def test_a_day_later_the_proof_is_told_and_the_line_can_be_stepped_through(
 def test_where_white_wins_every_first_move_is_told_to_lose(guests: Guests) -> None:
     guest = guests.come()
     guest.go(f"/day?date={days_ago(2).isoformat()}")
-    proven = guest.page.get_by_label("What is proven")
+    proven = guest.page.get_by_label("What the computer found out")
     expect(proven).to_contain_text("White wins with best play.")
-    expect(proven).to_contain_text("Proven to lose: ")
+    expect(proven).to_contain_text("Losing first moves: ")
     first = format_cell(solved_boards()[WON_BY_WHITE].not_winning[0])
     expect(guest.cell(first)).to_have_attribute("aria-label", re.compile(r"\bloses\b"))
 

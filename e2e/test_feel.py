@@ -239,10 +239,10 @@ def test_after_the_end_the_page_says_what_decided_it_and_lets_one_try_again(
     play_out(pair, CHAIN)
     expect(black.status).to_have_text("You win!")
     expect(white.status).to_have_text("You lose.")
-    expect(white.page.locator(".how")).to_have_text("Black wins: yellow to yellow.")
+    expect(white.page.locator(".how")).to_have_text("Black wins by connecting yellow to yellow.")
     expect(white.page.locator(".story")).to_have_text(
         "White was winning, but move 2, the blue bird on g4, gave the game to Black. "
-        "White would have won with the green fan on b2."
+        "White would have won with the green fan on b2. What happened before is not proven."
     )
     moments = white.page.locator(".moments li")
     expect(moments).to_have_count(2)
@@ -269,7 +269,7 @@ def test_spectators_see_the_end_the_review_and_the_way_to_the_rematch(
     between(watcher.page, review)
     watcher.go(black.page.url)
     black.play(CHAIN[-1])
-    expect(watcher.status).to_have_text("Black wins: yellow to yellow.")
+    expect(watcher.status).to_have_text("Black wins by connecting yellow to yellow.")
     expect(watcher.page.locator(".story")).to_be_visible()
     expect(watcher.button("Review this game")).to_be_visible()
     expect(watcher.button("Rematch")).to_be_hidden()
@@ -302,7 +302,7 @@ def test_a_finished_game_is_shared_by_link_as_a_picture_and_as_a_film(guests: Gu
     guest.press("Copy")
     expect(guest.button("Copied.")).to_be_visible()
     assert guest.page.evaluate("() => navigator.clipboard.readText()") == guest.page.url
-    for name, kind in (("Picture", "image/png"), ("Film of the game", "image/gif")):
+    for name, kind in (("Picture", "image/png"), ("Animation (GIF)", "image/gif")):
         path = guest.button(name).get_attribute("href")
         answer = guest.page.context.request.get(str(path))
         assert answer.headers["content-type"] == kind

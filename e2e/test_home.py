@@ -185,7 +185,7 @@ def test_a_filter_without_games_says_so(guest: Guest) -> None:
     guest.set_up("computer")
     guest.go("/games")
     guest.choose("filter", "won")
-    expect(guest.page.get_by_text("There are no such games.")).to_be_visible()
+    expect(guest.page.get_by_text("No games match.")).to_be_visible()
     guest.choose("filter", "all")
     expect(guest.page.locator(".card")).to_have_count(1)
 

@@ -133,7 +133,9 @@ def test_other_games_fit_a_phone_in_the_wordiest_languages(
     guest.go(regular.over)
     edges = translate(language, "{edge} to {edge}").format(edge=translate(language, "yellow"))
     winner = translate(language, "Black")
-    ended = translate(language, "{winner} wins: {edges}.").format(winner=winner, edges=edges)
+    ended = translate(language, "{winner} wins by connecting {edges}.").format(
+        winner=winner, edges=edges
+    )
     expect(guest.status).to_have_text(ended)
     expect(guest.live).to_contain_text(winner)
     fits_with_the_board(guest)

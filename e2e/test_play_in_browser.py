@@ -164,7 +164,7 @@ class Ending(NamedTuple):
 ENDINGS = {
     "chain": Ending(
         *(CHAIN_SEED, CHAIN, "2020"),
-        status="Black wins: yellow to yellow.",
+        status="Black wins by connecting yellow to yellow.",
         proof="Connection: g6 f6 e6 d5 c5 b4 a3.",
         drawn=r"^M(\S+L){6}[^LZ]+$",
         joined=2,
@@ -217,7 +217,7 @@ def test_two_play_a_whole_game_at_one_screen(guest: Guest) -> None:
     for ply, cell in enumerate(CHAIN):
         expect(guest.status).to_have_text("White to play." if ply % 2 else "Black to play.")
         guest.play(cell)
-    expect(guest.status).to_have_text("Black wins: yellow to yellow.")
+    expect(guest.status).to_have_text("Black wins by connecting yellow to yellow.")
 
 
 def test_a_cell_that_cannot_be_played_says_why(guest: Guest) -> None:
@@ -308,12 +308,12 @@ def test_two_play_by_link_while_a_third_watches_and_all_see_the_same(guests: Gue
             expect(each.cell(cell)).to_have_accessible_name(re.compile("last move"))
     for each in (black, white, watcher):
         each.sees(CHAIN)
-        expect(each.live).to_contain_text("Black wins: yellow to yellow.")
+        expect(each.live).to_contain_text("Black wins by connecting yellow to yellow.")
         expect(each.live).to_contain_text("Connection: g6 f6 e6 d5 c5 b4 a3.")
         expect(each.page.locator(".board .chain:not(.under)")).to_have_count(1)
     expect(black.status).to_have_text("You win!")
     expect(white.status).to_have_text("You lose.")
-    expect(watcher.status).to_have_text("Black wins: yellow to yellow.")
+    expect(watcher.status).to_have_text("Black wins by connecting yellow to yellow.")
 
 
 def test_while_waiting_the_address_is_shown_and_drawn_as_a_qr_code(guests: Guests) -> None:

@@ -73,7 +73,9 @@ def test_hints_come_in_steps(guests: Guests) -> None:
     guest.go(f"/puzzles/{TWO_TURNS.id}")
     guest.press("Hint")
     expect(guest.page.locator(".answer.hint")).to_be_visible()
-    expect(guest.page.get_by_text("The next hint counts as a wrong move.")).to_be_visible()
+    expect(
+        guest.page.get_by_text("If you take another hint, this puzzle counts as failed.")
+    ).to_be_visible()
     guest.press("Another hint")
     expect(guest.page.locator(".answer.hint")).to_contain_text(" or ")
     expect(guest.page.locator(".table .cell.legal")).to_have_count(2)

@@ -84,7 +84,7 @@ def test_every_move_gets_its_exact_value_as_it_is_proven(guest: Guest) -> None:
 def test_the_line_that_proves_the_value_is_played_step_by_step(guest: Guest) -> None:
     open_line(guest, line_of("ply20.txt"))
     before = tree(guest)
-    guest.button("Show the line that proves it").click(timeout=LONG)
+    guest.button("Show how").click(timeout=LONG)
     expect(guest.page.locator(".tree")).not_to_have_text(before)
     while guest.button("One move forward").is_enabled():
         guest.press("One move forward")

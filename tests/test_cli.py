@@ -307,9 +307,9 @@ def test_a_picture_goes_to_a_file_and_says_nothing(tmp_path: Path) -> None:
 
 
 def test_a_picture_goes_to_the_output() -> None:
-    result = kamon("show", BEGUN, "--svg", "-", "--size", "123", "--theme", "dark", "--coordinates")
+    result = kamon("show", BEGUN, "--svg", "-", "--size", "223", "--theme", "dark", "--coordinates")
     root = ET.fromstring(result.stdout)  # noqa: S314 - our own picture
-    assert root.get("width") == "123"
+    assert root.get("width") == "223"
     assert DARK.paper in result.stdout
     assert ">d4</text>" in result.stdout
 
@@ -355,7 +355,7 @@ def test_a_bad_line_is_told_with_its_place_and_no_traceback() -> None:
     assert result.returncode == 1
     assert result.stdout == b""
     column = len(f"{SEED_7} c1 z")
-    assert result.stderr.decode().startswith(f"kamon: line 1, column {column}: 'z9' is no cell")
+    assert result.stderr.decode().startswith(f"kamon: line 1, column {column}: 'z9' is not a space")
     assert b"Traceback" not in result.stderr
 
 
@@ -364,7 +364,7 @@ def test_an_illegal_move_is_told_with_the_reason(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
     said = call_main(monkeypatch, "show", f"{SEED_7} a1")
-    assert "a1 cannot be played: Black begins on the border, not on a corner" in str(said)
+    assert "a1 cannot be played: Black begins on an edge space, but not on a corner" in str(said)
 
 
 def test_the_line_of_a_bad_position_is_counted_in_the_input(
@@ -476,12 +476,12 @@ def test_a_bad_line_is_told_in_its_place_and_the_rest_go_on() -> None:
     [
         (b"\xff\xfe", "byte 0xff is not UTF-8 text"),
         (b"\x00", r"'\x00'"),
-        (SEED_7.encode() + b" c1\x00", r"'c1\x00' is no cell"),
+        (SEED_7.encode() + b" c1\x00", r"'c1\x00' is not a space"),
         (b"x" * 1_000_000, "4096 are the most"),
         ("🀄".encode() * 250_000, "4096 are the most"),
         (GAMES[0].partition(" ;")[0].encode() + b" a1", "the game is over"),
-        (SEED_7.encode() + b" C1", "'C1' is no cell"),
-        (SEED_7.lower().encode(), "no tokens"),
+        (SEED_7.encode() + b" C1", "'C1' is not a space"),
+        (SEED_7.lower().encode(), "these are not tokens"),
     ],
     ids=["bytes", "nul", "nul-in-move", "endless", "endless-wide", "over", "capital", "small"],
 )

@@ -260,10 +260,10 @@ def test_our_own_program_is_understood() -> None:
         ("sys.exit(3)", "resignation", "engine ended with status 3"),
         ("raise OSError('no disk')", "resignation", "engine ended with status 1: OSError: no disk"),
         ("say('bestmove d4')", "resignation", "no legal move: d4 cannot be played: Black begins"),
-        ("say('bestmove 0000')", "resignation", "no legal move: '0000' is no cell"),
-        ("say('bestmove')", "resignation", "no legal move: '' is no cell"),
+        ("say('bestmove 0000')", "resignation", "no legal move: '0000' is not a space"),
+        ("say('bestmove')", "resignation", "no legal move: '' is not a space"),
         ("say('info'); say()", "time", "engine said no bestmove in 0.35 s"),
-        ("sys.stdout.buffer.write(b'bestmove \\xff\\n'); say()", "resignation", "is no cell"),
+        ("sys.stdout.buffer.write(b'bestmove \\xff\\n'); say()", "resignation", "is not a space"),
     ],
 )
 def test_a_fault_loses_the_game_and_the_next_has_a_new_process(

@@ -50,7 +50,7 @@ def test_every_token_reads_and_writes() -> None:
 
 @pytest.mark.parametrize("text", ["", "C4", "c", "c44", "e1", "a5", "h1", "c 4", "ｃ4", "c４"])
 def test_what_is_no_cell_is_quoted(text: str) -> None:
-    with pytest.raises(FormatError, match="is no cell: expected a small letter and a digit"):
+    with pytest.raises(FormatError, match="is not a space: use a small letter and a digit"):
         parse_cell(text)
 
 
@@ -76,7 +76,7 @@ def test_the_layout_of_the_rules_reads_as_it_is_drawn() -> None:
 @pytest.mark.parametrize(
     ("text", "defects"),
     [
-        (TEXT.replace("E5", "e5"), ("no tokens: 'e5'", "missing: E5")),
+        (TEXT.replace("E5", "e5"), ("these are not tokens: 'e5'", "missing: E5")),
         (TEXT.replace("E5", "F3"), ("missing: E5", "more than once: F3")),
         (TEXT.replace("--", "A1"), ("missing: --", "more than once: A1")),
         (
@@ -93,7 +93,7 @@ def test_the_layout_of_the_rules_reads_as_it_is_drawn() -> None:
                 "expected 7 tokens in row 4, found 6",
                 "expected 6 tokens in row 5, found 5",
                 "expected 5 tokens in row 6, found 4",
-                "no tokens: 'f'",
+                "these are not tokens: 'f'",
                 "missing: B1 C2 C3 E5 F3",
             ),
         ),
@@ -131,10 +131,10 @@ def test_a_line_that_says_nothing_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     ("moves", "offset", "message"),
     [
-        ("b1 zz", 3, "'zz' is no cell"),
-        ("a1", 0, "a1 cannot be played: Black begins on the border"),
+        ("b1 zz", 3, "'zz' is not a space"),
+        ("a1", 0, "a1 cannot be played: Black begins on an edge space"),
         ("b1 b1", 3, "b1 cannot be played: a stone is on it"),
-        ("b1  a1", 4, "a1 cannot be played: its token E5 shares neither"),
+        ("b1  a1", 4, "a1 cannot be played: E5 has neither"),
     ],
 )
 def test_a_bad_move_is_told_with_its_column(moves: str, offset: int, message: str) -> None:
@@ -195,7 +195,7 @@ def test_pieces_are_written_in_reading_order() -> None:
         (f"{TEXT} {NO_PIECES} - -", "expected 3 fields, .* found 4"),
         (f"{TEXT} {NO_PIECES.replace('.', 'z')} -", "are no pieces: expected x, o or ."),
         (f"{TEXT} ... -", "are no pieces"),
-        (f"{TEXT} {NO_PIECES} c9", "'c9' is no cell"),
+        (f"{TEXT} {NO_PIECES} c9", "'c9' is not a space"),
         (f"nonsense {NO_PIECES} -", "column 1: not a layout"),
     ],
 )

@@ -76,7 +76,7 @@ def test_a_seed_gives_its_board_and_black_begins() -> None:
     result = play("--seed", "7")
     assert result.exit_code == 0
     assert "The board of seed 7." in result.stdout
-    assert "Black begins on the border, not on a corner: b1 c1 a2" in result.stdout
+    assert "Black begins on an edge space, but not on a corner: b1 c1 a2" in result.stdout
     assert "Black plays: " in result.stdout
 
 
@@ -250,14 +250,14 @@ def test_a_saved_game_that_ended_otherwise_is_not_called_resigned(
 @pytest.mark.parametrize(
     ("typed", "reason"),
     [
-        ("d4", "d4 cannot be played: Black begins on the border, not inside"),
+        ("d4", "d4 cannot be played: Black begins on an edge space, not inside"),
         ("f6", "f6 cannot be played: it is the neutral cell"),
         ("c1\nc1", "c1 cannot be played: a stone is on it"),
-        ("c1\nb1", "its token B1 shares neither symbol nor suit with D6 on c1"),
-        ("C1", "'C1' is no cell"),
-        ("fly away", "'fly' is no cell"),
-        ("\x00\x1b[2J", r"'\x00\x1b[2J' is no cell"),
-        ("x" * 10_000, "'" + "x" * 39 + "…' is no cell"),
+        ("c1\nb1", "B1 has neither the symbol nor the colour of D6 on c1"),
+        ("C1", "'C1' is not a space"),
+        ("fly away", "'fly' is not a space"),
+        ("\x00\x1b[2J", r"'\x00\x1b[2J' is not a space"),
+        ("x" * 10_000, "'" + "x" * 39 + "…' is not a space"),
         ("undo", "there is nothing to take back"),
         ("redo", "there is nothing to put back"),
         ("save", "save needs the name of a file"),

@@ -187,7 +187,7 @@ def test_a_clock_before_the_first_move_is_only_a_comment() -> None:
         (f'{TAG}[Termination "boredom"]\n*', "line 2, column 15: 'boredom' is no Termination"),
         (f'{TAG}[TimeControl "soon"]\n*', "line 2, column 15: 'soon' is no time control"),
         (f"{TAG}\n1. b1 d9 *", "line 3, column 7: 'd9' is not expected here: expected a move"),
-        (f"{TAG}\n1. b1\na1 *", "line 4, column 1: a1 cannot be played: its token E5"),
+        (f"{TAG}\n1. b1\na1 *", "line 4, column 1: a1 cannot be played: E5 has neither"),
         (f"{TAG}\n1. b1 (1. c1 *", "line 3, column 14: '*' is not expected here"),
         (f"{TAG}\n1. b1 (1. c1", "line 3, column 7: a variation is opened but never closed"),
         (f"{TAG}\n1. b1) *", "line 3, column 6: ')' is not expected here"),

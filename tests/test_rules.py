@@ -72,13 +72,13 @@ def test_the_neutral_may_not_be_played_later_either() -> None:
 
 @pytest.mark.parametrize("name", ["a1", "d1", "a4", "g4", "d7", "g7"])
 def test_black_may_not_begin_on_a_corner(name: str) -> None:
-    with pytest.raises(IllegalMoveError, match="Black begins on the border, not on a corner"):
+    with pytest.raises(IllegalMoveError, match="Black begins on an edge space"):
         play(START, parse_cell(name))
 
 
 @pytest.mark.parametrize("name", ["b2", "d4"])
 def test_black_may_not_begin_inside(name: str) -> None:
-    with pytest.raises(IllegalMoveError, match="Black begins on the border, not inside"):
+    with pytest.raises(IllegalMoveError, match="Black begins on an edge space, not inside"):
         play(START, parse_cell(name))
 
 
@@ -99,7 +99,7 @@ def test_only_the_last_token_counts_not_the_ones_before() -> None:
 
 def test_a_token_that_shares_nothing_is_refused_with_both_tokens_named() -> None:
     after = play(START, parse_cell("b1"))
-    with pytest.raises(IllegalMoveError, match="E5 shares neither symbol nor suit with B1 on b1"):
+    with pytest.raises(IllegalMoveError, match=r"E5 has neither .* of B1 on b1"):
         play(after, parse_cell("a1"))
 
 

@@ -212,7 +212,7 @@ def test_a_position_may_be_named_in_three_ways() -> None:
         ("position fen A1A1", "not a layout", "expected 7 rows"),
         (f"position fen {SEED_7} x c4", "'x' are no pieces", "expected x, o or ."),
         (f"position fen {SEED_7} {'/'.join('....')} c4", "are no pieces", "joined by /"),
-        ("position startpos moves z9", "move 1: 'z9' is no cell", "as c4"),
+        ("position startpos moves z9", "move 1: 'z9' is not a space", "for example c4"),
         ("position startpos moves d4", "move 1: d4 cannot be played", "Black begins"),
         ("go fly", "'fly' is no limit", "expected p1time, p2time"),
         ("go movetime", "'' is no movetime", "a whole number from 1"),

@@ -1,12 +1,14 @@
 """Bring the catalogues up to date with the words in the page, the templates and the editions.
 
-``make words`` adds what is new to every catalogue, empty, and drops what is no longer used. The
-tests use the same list of words.
+``make words`` adds what is new to every catalogue, empty, and drops what is no longer used. A text
+whose English has changed keeps its old translation, but is marked as fuzzy: somebody must read it,
+correct it, and take the mark away. The tests use the same list of words, and accept no such mark.
 """
 
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -22,6 +24,8 @@ from kamon.web.learn.lessons import LESSONS, REASONS
 
 WEB = FOLDER.parent / "web"
 FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
+# How much of a text must be the same for it to be one whose English has changed.
+_ALIKE = 0.5
 _SCRIPT = re.compile(r'\bt\(\s*"((?:[^"\\]|\\.)*)"')
 # A text that counts: the English singular and plural.
 _COUNTED = re.compile(r'\btn\(\s*"((?:[^"\\]|\\.)*)",\s*"((?:[^"\\]|\\.)*)"')
@@ -99,15 +103,41 @@ def bring_up_to_date(path: Path, language: str) -> None:
         language_team="Kamon",
         msgid_bugs_address="CONTRIBUTING.md",
     )
-    for text, places in used_words().items():
-        known = old.get(text)
-        new.add(text, known.string if known else "", auto_comments=[_places(places)])
+    words = used_words()
+    gone = [each.id for each in old if isinstance(each.id, str) and each.id not in words]
+    for text, places in words.items():
+        known, like = old.get(text), _closest(text, gone)
+        if known is None and like is not None:
+            carried = old.get(like)
+            new.add(
+                text,
+                "" if carried is None else carried.string,
+                auto_comments=[_places(places)],
+                flags=["fuzzy"],
+                previous_id=[like],
+            )
+            continue
+        # A mark stays until somebody takes it away.
+        flags = sorted(known.flags & {"fuzzy"}) if known else []
+        new.add(
+            text,
+            known.string if known else "",
+            auto_comments=[_places(places)],
+            flags=flags,
+            previous_id=list(known.previous_id) if known else [],
+        )
     for one, (many, places) in counted_words().items():
         known = old.get(one)
         forms = known.string if known and known.pluralizable else ("",) * new.num_plurals
         new.add((one, many), forms, auto_comments=[_places(places)])
     with path.open("wb") as stream:
-        write_po(stream, new, width=100)
+        write_po(stream, new, width=100, include_previous=True)
+
+
+def _closest(text: str, gone: list[str]) -> str | None:
+    """Find the text that another one has probably been before its English was changed."""
+    found = get_close_matches(text, [each for each in gone if each], 1, _ALIKE)
+    return found[0] if found else None
 
 
 def _places(places: list[str]) -> str:

@@ -49,7 +49,7 @@ SENTENCES: Final[dict[str, str]] = {
     # Layouts
     "row-count": "expected {expected} rows, found {found}",
     "row-length": "expected {expected} tokens in row {row}, found {found}",
-    "bad-tokens": "no tokens: {text}",
+    "bad-tokens": "these are not tokens: {text}",
     "token-count": "expected {expected} tokens, found {found}",
     "missing-tokens": "missing: {tokens}",
     "doubled-tokens": "more than once: {tokens}",
@@ -71,16 +71,16 @@ SENTENCES: Final[dict[str, str]] = {
     "game-over": "{cell} cannot be played: the game is over",
     "occupied": "{cell} cannot be played: a stone is on it",
     "neutral-cell": "{cell} cannot be played: it is the neutral cell",
-    "corner-start": "{cell} cannot be played: Black begins on the border, not on a corner",
-    "inside-start": "{cell} cannot be played: Black begins on the border, not inside",
-    "no-match": "{cell} cannot be played: its token {token} shares neither symbol nor suit "
-    "with {last_token} on {last}",
+    "corner-start": "{cell} cannot be played: Black begins on an edge space, but not on a corner",
+    "inside-start": "{cell} cannot be played: Black begins on an edge space, not inside",
+    "no-match": "{cell} cannot be played: {token} has neither the symbol nor the colour of "
+    "{last_token} on {last}",
     # Games
     "start-removed": "the start of a game cannot be removed",
     "ended-already": "the game is over already",
     "agreement-is-draw": "an agreement is a draw; resignation and time have a winner",
     # Text
-    "bad-cell": "{text} is no cell: expected a small letter and a digit, as c4",
+    "bad-cell": "{text} is not a space: use a small letter and a digit, for example c4",
     "bad-token": "{text} is no token: expected A to F and 1 to 6, as C4, or -- for the neutral",
     "bad-pieces": "{text} are no pieces: expected x, o or . for each cell in seven rows "
     "of 4, 5, 6, 7, 6, 5 and 4, joined by /",

@@ -58,7 +58,10 @@ describe("adviceOn", () => {
 
   it("an estimate is called one, is never certain, and passes over what is proven to lose", () => {
     const told = advice(null, move("a1", "loss", 2), move("a2", null, null, 0.2), move("d4", null, null, 1));
-    assert.equal(told.words, "Looks best: the blue fish on d4. About 99% of trial games are won. That is an estimate.");
+    assert.equal(
+      told.words,
+      "It looks like the blue fish on d4 is best: about 99% likely to win. That is only an estimate.",
+    );
     assert.equal(advice(null, move("a1", "loss", 2)), null);
     assert.match(advice(null, move("a1", "loss", 2), move("d4", null, null, 0.5)).words, /Every other move loses.$/u);
   });
@@ -79,7 +82,7 @@ describe("think", () => {
     const second = think("LINE", (words) => waits.push(words));
     newest().open();
     newest().tell({ type: "study", line: "LINE", waiting: true, place: 2, seconds: 15 });
-    assert.match(waits[0], /number 2 in the queue, which takes about 15 s/u);
+    assert.match(waits[0], /number 2 in the queue. It will take about 15 s/u);
     mock.timers.tick(4000);
     newest().tell(told());
     mock.timers.tick(4000);

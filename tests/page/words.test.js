@@ -115,7 +115,7 @@ describe("results", () => {
 describe("a game", () => {
   it("players are named by what is known of them", () => {
     assert.equal(words.playerWords(room(), "black"), "Ann");
-    assert.equal(words.playerWords(room(), "white"), "Somebody");
+    assert.equal(words.playerWords(room(), "white"), "Guest");
     assert.equal(words.playerWords(room({ you: ["white"] }), "white"), "You");
     assert.equal(words.playerWords(room({ shared: true }), "white"), "White");
     assert.equal(words.seatWords({ kind: "computer", name: "", level: 2 }), "Computer, level 2 (Oracle)");
@@ -127,7 +127,7 @@ describe("a game", () => {
     const computer = { kind: "computer", name: "", level: 1 };
     const waiting = room({ you: ["white"], seats: { black: computer, white: computer } });
     assert.equal(words.statusWords(waiting, "2020", false), "The computer is thinking…");
-    assert.match(words.statusWords(waiting, "2020", true), /getting the computer player ready/u);
+    assert.match(words.statusWords(waiting, "2020", true), /Getting the computer ready/u);
     assert.equal(words.statusWords(room({ status: "aborted" }), "2020", false), "The game was cancelled.");
     const over = room({ status: "over", result: { winner: "black", by: "time" } });
     assert.equal(words.statusWords(over, "2020", false), "You win!");
@@ -146,11 +146,11 @@ describe("a game", () => {
     assert.equal(words.headlineWords(ended(["white"], yellow), "2020"), "You win!");
     assert.equal(words.headlineWords(ended(["black"], yellow), "2020"), "You lose.");
     for (const you of [[], ["black", "white"]])
-      assert.equal(words.headlineWords(ended(you, yellow), "2020"), "White wins: yellow to yellow.");
-    assert.equal(words.resultWords(ended([], yellow), "2007"), "White wins: frog to frog.");
+      assert.equal(words.headlineWords(ended(you, yellow), "2020"), "White wins by connecting yellow to yellow.");
+    assert.equal(words.resultWords(ended([], yellow), "2007"), "White wins by connecting frog to frog.");
     assert.equal(
       words.resultWords(ended([], [link("green"), link("blue")], ["a1"]), "2020"),
-      "White wins: green to green and blue to blue, and a loop.",
+      "White wins by connecting green to green and blue to blue and closing a loop.",
     );
     const agreed = room({ status: "over", result: { winner: null, by: "agreement" } });
     assert.equal(words.headlineWords(agreed, "2020"), "A draw.");

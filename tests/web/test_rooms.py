@@ -135,7 +135,7 @@ def test_a_move_out_of_turn_is_refused() -> None:
 
 def test_a_move_that_the_rules_forbid_is_refused_with_the_reason() -> None:
     play = Play()
-    with pytest.raises(ApiError, match="Black begins on the border") as caught:
+    with pytest.raises(ApiError, match="Black begins on an edge space") as caught:
         play.tell("move", BLACK, cell="d4")
     assert caught.value.code == "illegal-move"
 

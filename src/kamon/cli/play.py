@@ -296,7 +296,7 @@ class Table:
         legal = " ".join(map(format_cell, rules.legal_cells(position)))
         token = position.layout.tokens[position.last] if position.last is not None else None
         if token is None:
-            return f"Black begins on the border, not on a corner: {legal}"
+            return f"Black begins on an edge space, but not on a corner: {legal}"
         return f"To match {self.edition.describe(token)} ({token}): {legal}"
 
 

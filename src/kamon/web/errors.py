@@ -30,7 +30,11 @@ ERRORS: Final[dict[str, ErrorKind]] = {
     "no-secret": ErrorKind(
         401, "Please allow cookies for this page: they keep your place in the game."
     ),
-    "bad-secret": ErrorKind(401, "This browser’s key does not belong to this server."),
+    "bad-secret": ErrorKind(
+        401,
+        "This browser was signed in to another server. "
+        "Open Settings and choose “Forget this browser”.",
+    ),
     "bad-origin": ErrorKind(403, "This can only be done from our own page."),
     "not-your-seat": ErrorKind(403, "You are only watching this game."),
     "not-your-study": ErrorKind(403, "This study belongs to somebody else. Save your own copy."),

@@ -65,7 +65,8 @@ class Try:
 LESSONS: Final = (
     Lesson(
         "Match the last token",
-        "Find a token that has something in common with White’s last one.",
+        "White has just played on the token in the gold frame. "
+        "Tap another token that has the same symbol or the same colour.",
         "Well done! One thing in common is enough.",
         "E1E5C5F1/A3C1D6A2B5/D4F3F6B2F2D2/D3E4A6A1B3F5B1/A4C4B4E3C2C3/E2D1--E6D5/C6B6F4A5 a2 d4",
         Goal.MATCH,
@@ -138,10 +139,12 @@ LESSONS: Final = (
         Goal.SAFE,
     ),
     Lesson(
-        "Watch the gap",
+        "Mind the gap",
         "On the marked token White would connect two edges. "
         "Choose a token that does not let White play there.",
-        "Well done! White cannot fill the gap now. You know the whole game!",
+        "Well done! White cannot fill the gap now. "
+        "One last thing: if all the tokens are covered and nobody has won, it is a draw. "
+        "Now you know the whole game!",
         "E3--B6A2/C4C1B4D4D1/E4A6C6B3F1C3/D5A3A1B5F3C2E2/B1D6E6A4E1F4/D2A5B2D3F6/C5F5F2E5 "
         "e2 c4 e3 g6 c5 b3 d6 e5 d2 a3 d5 f5",
         Goal.SAFE,

@@ -156,8 +156,8 @@ function playForm(shown) {
   return html`<section class="day-play" aria-label=${t("Play this board")}>
     <label>${t("Against")} <select @change=${onLevel}>${levelOptions()}</select></label>
     <fieldset><legend>${t("You play")}</legend>
-      ${sidePill("random", t("at random"))}${sidePill("black", t("Black, first"))}
-      ${sidePill("white", t("White, second"))}</fieldset>
+      ${sidePill("random", t("at random"))}${sidePill("black", t("Black (goes first)"))}
+      ${sidePill("white", t("White (goes second)"))}</fieldset>
     <p><button type="button" class="primary" ?disabled=${busy}
       @click=${() => play(shown)}>${t("Play this board")}</button></p>
     <p class="small">${
@@ -184,7 +184,7 @@ const sidePill = (value, label) => html`<label class="pill"><input type="radio" 
 // --- How people fared ----------------------------------------------------------------------------
 
 /** @param {Day} shown */
-const resultsSection = ({ results }) => html`<section class="day-results"><h2>${t("How people fared")}</h2>
+const resultsSection = ({ results }) => html`<section class="day-results"><h2>${t("How everyone did")}</h2>
   ${results.length ? resultsTable(results) : html`<p class="note">${t("No finished games yet.")}</p>`}
   </section>`;
 
@@ -231,7 +231,7 @@ function marksOf(truth) {
 const SIGNS = { win: "+", draw: "=", other: "×", open: "?" };
 
 /** @param {Day} shown @param {Truth} truth */
-const truthSection = (shown, truth) => html`<section class="day-truth" aria-label=${t("What is proven")}>
+const truthSection = (shown, truth) => html`<section class="day-truth" aria-label=${t("What the computer found out")}>
   <p class="status">${verdictWords(truth)}</p>
   <h3>${t("First moves")}</h3>
   <ul class="plain">${provenLines(shown, truth)}</ul>
@@ -245,12 +245,13 @@ function provenLines({ board }, truth) {
   const others = otherMoves(truth);
   const told = { cells: others.join(" ") };
   // Where White wins the board, all of Black's first moves lose.
-  const othersWords = winner === "white" ? t("Proven to lose: {cells}.", told) : t("Proven not to win: {cells}.", told);
+  const othersWords =
+    winner === "white" ? t("Losing first moves: {cells}.", told) : t("First moves that do not win: {cells}.", told);
   return [
-    winning.length ? provenLine(SIGNS.win, t("Proven to win: {moves}.", { moves: named(winning) })) : nothing,
+    winning.length ? provenLine(SIGNS.win, t("Winning first moves: {moves}.", { moves: named(winning) })) : nothing,
     drawing.length ? provenLine(SIGNS.draw, t("Proven to draw: {moves}.", { moves: named(drawing) })) : nothing,
     others.length ? provenLine(SIGNS.other, othersWords) : nothing,
-    unsettled.length ? provenLine(SIGNS.open, t("Not settled: {cells}.", { cells: unsettled.join(" ") })) : nothing,
+    unsettled.length ? provenLine(SIGNS.open, t("Not known yet: {cells}.", { cells: unsettled.join(" ") })) : nothing,
   ];
 }
 
@@ -260,7 +261,7 @@ const provenLine = (sign, words) => html`<li><b aria-hidden="true">${sign}</b><s
 /** Say what the line under the board is. @param {Day} shown @param {Truth} truth */
 const lineNote = (shown, truth) => html`<h3>${t("How it can go")}</h3>
   <p class="small">${t(
-    "The steps under the board: the winner plays the moves of the proof, the loser the defence that was hardest to refute. Other games may last longer.",
+    "Step through one perfect game with the arrows under the board. The loser defends as well as possible; other games may last longer.",
   )}</p>
   <p><a class="button" href="/study?line=${lineTo(shown, truth)}">${t("Open in a study")}</a></p>`;
 

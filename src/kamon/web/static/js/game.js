@@ -281,7 +281,7 @@ async function askHint() {
     });
     if (!isCurrent()) return;
     table.hint = (found && adviceOn(found, board, preferences.edition)) ?? {
-      words: t("The engine knows nothing yet. Ask again."),
+      words: t("The computer has not found a hint yet. Try again in a moment."),
       cell: "",
     };
   } catch (error) {

@@ -63,7 +63,7 @@ function gameCards() {
   if (!any) return html`<p>${t("No games yet.")} <a href="/">${t("Play one")}</a></p>`;
   const more = html`<p><button type="button" @click=${fetchGames}>${t("Older games")}</button></p>`;
   return html`${games.length ? html`<ul class="cards">${games.map(gameCard)}</ul>` : nothing}
-    ${games.length || !complete ? nothing : html`<p class="note">${t("There are no such games.")}</p>`}
+    ${games.length || !complete ? nothing : html`<p class="note">${t("No games match.")}</p>`}
     ${complete ? nothing : more}`;
 }
 

@@ -96,8 +96,8 @@ function update() {
       <summary>${t("Colour, clock and board")}</summary>
       <fieldset><legend>${t("You play")}</legend>
         ${radio("side", "random", t("at random"))}
-        ${radio("side", "black", t("Black, first"))}
-        ${radio("side", "white", t("White, second"))}
+        ${radio("side", "black", t("Black (goes first)"))}
+        ${radio("side", "white", t("White (goes second)"))}
       </fieldset>
       <label>${t("Clock")} <select @change=${choose("control")}>
         ${CONTROLS.map((control) => option(control))}
@@ -176,7 +176,7 @@ function seedField() {
 
 /** Say what is proven about a fair board, and not which first moves win. @param {FairBoard} board */
 function fairWords({ winner, winning, first_moves }) {
-  if (!winner) return t("It is proven that neither side can force a win on this board.");
+  if (!winner) return t("Neither player can force a win on this board. (The computer has checked.)");
   return tn(
     "It is proven that {n} of the {count} first moves wins on this board, and the others do not.",
     "It is proven that {n} of the {count} first moves win on this board, and the others do not.",
@@ -284,14 +284,14 @@ function myGame(game) {
 function detailWords(game, left) {
   if (game.status !== "waiting") return leftWords(left) || agoWords(game.age);
   if (!game.listed) return t("Send the link to your opponent");
-  return game.control === "-" ? t("Everybody here can join it") : t("Open it: others see it while you wait there");
+  return game.control === "-" ? t("Everybody here can join it") : t("Keep the game open so that others can find it");
 }
 
 /** @param {Summary} game */
 function openGame({ id, seats, control }) {
   const side = seats.black.kind === "person" ? "black" : "white";
   const plays = side === "black" ? t("plays Black") : t("plays White");
-  const name = seats[side].name || t("Somebody");
+  const name = seats[side].name || t("Guest");
   return html`<li><a href="/game/${id}">${name} · ${plays} · ${controlWords(control)}</a></li>`;
 }
 
@@ -314,9 +314,9 @@ function showPictures() {
 }
 
 const today = /** @type {KamonBoard | null} */ (document.getElementById("today"));
-if (today && told.day) today.board = stillBoard(told.day);
+if (today && told.day) Object.assign(today, { board: stillBoard(told.day), small: true });
 const puzzle = /** @type {KamonBoard | null} */ (document.getElementById("puzzle"));
-if (puzzle && told.puzzle) puzzle.board = stillBoard(told.puzzle);
+if (puzzle && told.puzzle) Object.assign(puzzle, { board: stillBoard(told.puzzle), small: true });
 const { tokens, stones, last } = told.sample;
 sample.board = stillBoard({ tokens, stones, last, need: last && tokens[CELL_NAMES.indexOf(last)] });
 onPreferences(() => {

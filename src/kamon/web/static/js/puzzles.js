@@ -323,7 +323,7 @@ function buttons(current) {
     ${current.result === null && isPuzzle ? nothing : button(label, next)}</div>
     ${
       isPuzzle && current.result === null && current.hints === 1
-        ? html`<p class="small">${t("The next hint counts as a wrong move.")}</p>`
+        ? html`<p class="small">${t("If you take another hint, this puzzle counts as failed.")}</p>`
         : nothing
     }`;
 }

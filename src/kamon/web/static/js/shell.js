@@ -8,6 +8,7 @@
  * @property {boolean} confirm Must a move be chosen twice?
  * @property {boolean} motion
  * @property {boolean} coordinates
+ * @property {boolean} covered Are tokens under stones shown in full colour?
  * @property {boolean} notices Tell me when it is my turn.
  * @property {boolean} assistant
  * @property {boolean} engine Does the solver think on the study board?
@@ -29,6 +30,7 @@ const DEFAULTS = {
   confirm: false,
   motion: true,
   coordinates: false,
+  covered: false,
   notices: false,
   assistant: false,
   engine: true,
@@ -74,6 +76,7 @@ export function prefer(changes) {
     // A browser that stores nothing can still play.
   }
   document.documentElement.classList.toggle("still", !preferences.motion);
+  document.documentElement.classList.toggle("full-colour", preferences.covered);
   for (const listener of listeners) listener();
 }
 
@@ -113,7 +116,7 @@ const field = (name) => /** @type {HTMLInputElement & HTMLSelectElement} */ (for
 function openSettings() {
   field("theme").value = document.documentElement.dataset.theme ?? "auto";
   field("edition").value = preferences.edition;
-  for (const name of /** @type {const} */ (["sound", "motion", "coordinates", "notices", "confirm"]))
+  for (const name of /** @type {const} */ (["sound", "motion", "coordinates", "covered", "notices", "confirm"]))
     field(name).checked = preferences[name];
   field("volume").valueAsNumber = 100 * preferences.volume;
   dialog.showModal();

@@ -146,7 +146,7 @@ export function seatWords(seat) {
 export function playerWords(room, side) {
   const seat = room.seats[side];
   if (seat.kind === "person" && room.shared) return sideWords(side);
-  return seatWords(seat) || (room.you.includes(side) ? t("You") : t("Somebody"));
+  return seatWords(seat) || (room.you.includes(side) ? t("You") : t("Guest"));
 }
 
 /** Say how a game has ended. @param {Side | null} winner @param {string} by Several ways are joined by "+". */
@@ -177,8 +177,8 @@ export function resultWords({ result, board }, edition) {
   const names = links.map((link) => t("{edge} to {edge}", { edge: t(editions[edition].edges[link.colour]) }));
   const told = { winner: sideWords(result.winner), edges: listWords(names) };
   return board.outcome?.ring.length
-    ? t("{winner} wins: {edges}, and a loop.", told)
-    : t("{winner} wins: {edges}.", told);
+    ? t("{winner} wins by connecting {edges} and closing a loop.", told)
+    : t("{winner} wins by connecting {edges}.", told);
 }
 
 /**
@@ -242,7 +242,7 @@ export function statusWords(room, edition, compiling) {
   if (room.you.includes(turn)) return t("Your turn.");
   if (room.seats[turn].kind !== "computer") return t("{player} to play.", { player: sideWords(turn) });
   return compiling
-    ? t("The server is getting the computer player ready. It does this once and takes about 15 seconds…")
+    ? t("Getting the computer ready. This takes about 15 seconds and happens only once…")
     : t("The computer is thinking…");
 }
 

@@ -60,7 +60,7 @@ function guessWords(best, board, edition) {
   const move = moveWords(board, best.move, edition);
   if (best.value === "draw") return t("Play {move}: it keeps at least a draw.", { move });
   const n = percent(best.estimate ?? 0);
-  return t("Looks best: {move}. About {n}% of trial games are won. That is an estimate.", { move, n });
+  return t("It looks like {move} is best: about {n}% likely to win. That is only an estimate.", { move, n });
 }
 
 /**

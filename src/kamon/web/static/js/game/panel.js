@@ -146,7 +146,7 @@ function legend(assisted) {
     ${legendLine(svg`<circle class="mark-reply" r="40"/>`, replyWords())}
     ${legendLine(last, t("The last move."))}
     ${assisted ? legendLine(threat, t("Your opponent could win here soon.")) : nothing}
-    ${assisted ? legendLine(losing, t("The Assistant warns: this move loses at once.")) : nothing}
+    ${assisted ? legendLine(losing, t("If you play here, your opponent can win with the next stone.")) : nothing}
     </ul>${assisted ? html`<p class="small">${assistantWords()}</p>` : nothing}</details>`;
 }
 
@@ -216,7 +216,7 @@ function share({ room, copied }, doing) {
   const file = (/** @type {string} */ name, /** @type {string} */ label) =>
     html`<a class="button" href="/api/${name}?${query}" download="kamon-${room.id}-${name}">${label}</a>`;
   return html`<details class="share"><summary>${t("Share")}</summary>${addressField(shown, doing.copied)}
-    <p class="row">${file("picture.png", t("Picture"))}${file("film.gif", t("Film of the game"))}</p></details>`;
+    <p class="row">${file("picture.png", t("Picture"))}${file("film.gif", t("Animation (GIF)"))}</p></details>`;
 }
 
 /** @param {Doing} doing */
@@ -255,7 +255,7 @@ function otherDevice({ handover }, doing) {
     <p>${handoverWords(handover.minutes)}</p>
     <p><input type="text" readonly .value=${handover.address} aria-label=${t("Link for the other device")}></p>
     ${qrCode(`data:image/svg+xml,${encodeURIComponent(handover.picture)}`)}
-    <div class="row">${button(t("Play on this device only"), doing.takeBackSeat)}</div></details>`;
+    <div class="row">${button(t("Stop playing on other devices"), doing.takeBackSeat)}</div></details>`;
 }
 
 /** @param {number} n */

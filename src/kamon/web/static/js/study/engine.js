@@ -49,7 +49,7 @@ export class Analyst {
 
 /** Say how long the answer takes while others are served. @param {Wait} wait */
 export const waitWords = ({ place, seconds }) =>
-  t("Other people are using the analysis too. You are number {place} in the queue, which takes about {n} s.", {
+  t("The computer is busy with other players. You are number {place} in the queue. It will take about {n} s.", {
     place,
     n: seconds,
   });

@@ -160,9 +160,9 @@ function values(insight) {
     <strong>${move.move}</strong> ${known(move)}</button></li>`;
   const note = insight.moves.some((move) => move.distance !== null)
     ? t("The numbers say how many moves the winner still needs.")
-    : t("The percentages say how often this move wins in random games.");
+    : t("The percentages say how likely each move is to win. They are estimates.");
   return html`<ul class="values">${insight.moves.map(item)}</ul>
-    ${insight.pv.length ? button(t("Show the line that proves it"), () => showProof(insight.pv)) : nothing}
+    ${insight.pv.length ? button(t("Show how"), () => showProof(insight.pv)) : nothing}
     <p class="small">${note}</p>`;
 }
 
@@ -233,7 +233,7 @@ function reviewSection({ tree, review, reviewing, reviewed, wait }) {
       ? (/** @type {import("../types").TurnView} */ turn) => playOn(tree.mainLine.slice(0, turn.ply), sideAt(turn.ply))
       : null,
   };
-  const more = review.done ? nothing : button(t("Prove more"), startReview);
+  const more = review.done ? nothing : button(t("Check more moves"), startReview);
   return html`<section class="review" aria-label=${t("Review")}>
     ${reviewing ? progress : html`<div class="row">${more}</div>`}
     ${reviewPanel(review, tree.path.length, actions)}

@@ -98,10 +98,10 @@ function remedyWords(turn) {
 /** @param {Turn} turn */
 function keepsWords(turn) {
   const names = { ...namesIn(turn), move: turn.better ?? "" };
-  if (turn.before !== "win") return t("{side} could still draw with {move}.", names);
+  if (turn.before !== "win") return t("{side} could still have drawn with {move}.", names);
   return turn.quickest
-    ? t("{side} could still win, quickest with {move}.", names)
-    : t("{side} could still win with {move}.", names);
+    ? t("{side} could still have won. The quickest way was {move}.", names)
+    : t("{side} could still have won with {move}.", names);
 }
 
 /** @param {Turn} turn */
@@ -200,7 +200,7 @@ function accuracy(side, share) {
   const words =
     share === null
       ? t("{side}: nothing is proven.", { side: name })
-      : t("{side}: {n}% of the proven moves were without mistakes.", { side: name, n: Math.round(100 * share) });
+      : t("{side}: {n}% of the moves that could be checked were right.", { side: name, n: Math.round(100 * share) });
   return html`<li>${words}</li>`;
 }
 
@@ -217,8 +217,7 @@ export function reviewPanel(review, here, actions) {
 }
 
 /** @param {number} n */
-const unprovenWords = (n) =>
-  t("Moves that are not proven: {n}. They are estimated by random games: the dashed part of the line.", { n });
+const unprovenWords = (n) => t("Moves too hard to check: {n}. There the dashed line is only an estimate.", { n });
 
 /** @param {Review} review @param {Turn} turn @param {ReviewActions} actions */
 function momentItem(review, turn, { go, tryOut, playOn }) {
