@@ -295,7 +295,7 @@ async def test_a_card_has_the_size_that_networks_ask_for(http: httpx.AsyncClient
         ("nonsense", "bad-layout", "not a layout"),
         (LAYOUT.replace("A1", "A2"), "bad-layout", "not a layout"),
         (f"{LAYOUT} d4", "illegal-move", "d4 cannot be played"),
-        (f"{LAYOUT} z9", "bad-text", "no cell"),
+        (f"{LAYOUT} z9", "bad-text", "not a space"),
         (f"{LINE} a1", "illegal-move", "over"),
         (f"{LAYOUT} x/y", "bad-text", "last cell"),
         (f"{LAYOUT} x.../...../....../......./....../...../.... -", "bad-position", "position"),
