@@ -205,7 +205,7 @@ def test_a_finished_game_is_reviewed_and_the_better_move_played(guest: Guest, au
     expect(points.first).to_contain_text("could still", timeout=LONG)
     text = points.first.inner_text()
     found = re.search(
-        r"Move \d+: \w+ plays (\w\d), which turns .*could still \w+(?:, quickest)? with (\w\d)\.",
+        r"Move \d+: \w+ plays (\w\d), which turns .*could still have .*?(?:with|was) (\w\d)\.",
         text,
     )
     assert found, text
@@ -245,7 +245,8 @@ def test_every_claim_of_a_review_is_true_by_the_solver(guest: Guest) -> None:
             claims += 1
             found = re.search(
                 r"Move (\d+): (Black|White) plays (\w\d), which turns a (win|draw) into a "
-                r"(draw|loss)\. \w+ could still (win|draw)(?:, quickest)? with (\w\d)\.",
+                r"(draw|loss)\. \w+ could still have (won|drawn)"
+                r"(?: with|\. The quickest way was) (\w\d)\.",
                 text,
             )
             assert found, text

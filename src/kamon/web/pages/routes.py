@@ -218,8 +218,8 @@ async def handover(request: Request, services: ServicesParam) -> Response:
 OFFLINE_FILES: Final = (
     *("kamon.css", "icon.svg", "artwork.js", "vendor/lit-html.js"),
     *("fonts/eb-garamond-latin-500-normal.woff2", "fonts/alegreya-sans-latin-400-normal.woff2"),
-    *(f"js/{name}.js" for name in ("board", "cells", "learn", "offline", "parts", "rules")),
-    *(f"js/{name}.js" for name in ("server", "shell", "words")),
+    *(f"js/{name}.js" for name in ("board", "bodies", "cells", "learn", "offline", "parts")),
+    *(f"js/{name}.js" for name in ("rules", "server", "shell", "words")),
 )
 
 
