@@ -4,6 +4,7 @@ import contextlib
 import json
 import signal
 import sqlite3
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from websockets.frames import Frame, Opcode
 from websockets.sync.client import ClientConnection
 
 from postgres import running_postgres
-from web_server import CHAIN, CHAIN_SEED, PATIENCE, Client, Server, serving, until
+from web_server import CHAIN, CHAIN_SEED, KAMON, PATIENCE, Client, Server, serving, until
 
 LAYOUT = "B4B1D6E6/F6F5F3D3F2/B3A4C3E3D4E4/A1C5B2E1D1C2A5/E2D2B5F4E5C1/F1C4A2--C6/A3D5A6B6"
 
@@ -124,6 +125,44 @@ def test_a_game_that_makes_no_sense_is_answered_and_logged_once(tmp_path: Path) 
         assert "/ws failed" in server.log
     finally:
         server.stop()
+
+
+def test_a_game_that_makes_no_sense_is_missing_in_lists_and_can_be_removed(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.start()
+    try:
+        with Client(server) as ann:
+            good, bad = (ann.new(against="anyone", side="black") for _ in range(2))
+            secret = ann.secret
+        server.stop()
+        with contextlib.closing(sqlite3.connect(server.database)) as file:
+            file.execute("UPDATE events SET data = '{' WHERE game = ?", (bad,))
+            file.commit()
+        server.start()
+        with Client(server) as eve, Client(server, secret) as ann:
+            for _ in range(3):
+                assert eve.http.get("/").status_code == 200
+                assert eve.http.get("/api/games?which=open").status_code == 200
+                assert eve.http.get("/api/lobby").status_code == 200
+            mine = ann.http.get("/api/games").json()["games"]
+            assert [game["id"] for game in mine] == [good]
+            assert f"game {bad}" in eve.http.get("/api/health").json()["problems"]
+        assert server.log.count("Traceback") == 1
+    finally:
+        server.stop()
+    database = f"sqlite:///{server.database}"
+
+    def admin(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [str(KAMON), "admin", "--database", database, *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    listed = admin("games")
+    assert good in listed.stdout
+    assert f"remove it with kamon admin remove-game {bad}" in listed.stderr
+    assert "Traceback" not in admin("close", bad).stderr
+    assert admin("remove-game", bad).returncode == 0
+    assert bad not in admin("games").stderr
+    assert admin("remove-game", bad).returncode != 0
 
 
 def test_a_text_that_is_not_utf8_closes_the_socket_without_a_traceback(server: Server) -> None:

@@ -68,8 +68,11 @@ def _games(
     statuses = (*RUNNING, "over", "aborted") if every else RUNNING
     with _looking_after(context) as administration:
         found = administration.games(statuses, limit)
+        unreadable = administration.unreadable
     rows = [_game_row(summary) for summary in found]
     _echo_table(("id", "status", "age", "idle", "moves", "black", "white"), rows)
+    for error in unreadable:
+        typer.echo(f"warning: {error}", err=True)
 
 
 @app.command("game")
@@ -151,6 +154,14 @@ def _rename(
     with _looking_after(context, changing=True) as administration:
         administration.rename(game, side, name)
     typer.echo(f"renamed {side.value} in {game}" if name else f"removed a name from {game}")
+
+
+@app.command("remove-game")
+def _remove_game(context: typer.Context, game: GameArgument) -> None:
+    """Remove a game with everything that has happened in it."""
+    with _looking_after(context, changing=True) as administration:
+        administration.remove_game(game)
+    typer.echo(f"removed {game}")
 
 
 @app.command("remove-study")

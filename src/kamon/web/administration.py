@@ -43,6 +43,10 @@ class AdministrationError(KamonError):
     """Something that a host has asked for and that cannot be done."""
 
 
+class UnreadableGameError(AdministrationError):
+    """A game in the database that makes no sense."""
+
+
 @dataclass(frozen=True, slots=True)
 class GameSummary:
     """A game, with when it was set up and when it has last changed."""
@@ -105,6 +109,8 @@ class Administration:
         self.shared = database.shared
         self._database = database
         self._games = Games(database)
+        # What a list has left out.
+        self.unreadable: list[UnreadableGameError] = []
 
     # --- Looking ---
 
@@ -118,14 +124,26 @@ class Administration:
         )
         with self._database.reading() as connection:
             names = list(connection.execute(query).scalars())
-        return [self.game(name)[0] for name in names]
+        found = []
+        for name in names:
+            try:
+                found.append(self.game(name)[0])
+            except UnreadableGameError as error:
+                self.unreadable.append(error)
+        return found
 
     def game(self, name: str) -> tuple[GameSummary, list[Event]]:
         """Return a game, and everything that has happened in it."""
-        happened, _ = self._games.load(name)
-        if not happened:
+        try:
+            happened, _ = self._games.load(name)
+            room = rooms.create(name, happened) if happened else None
+        except (ValueError, LookupError, TypeError) as error:
+            raise UnreadableGameError(
+                f"the game {name!r} cannot be read ({type(error).__name__}): "
+                f"remove it with kamon admin remove-game {name}"
+            ) from error
+        if room is None:
             raise AdministrationError(f"there is no game {name!r}")
-        room = rooms.create(name, happened)
         return GameSummary(room, happened[0].at, happened[-1].at), happened
 
     def studies(self, limit: int) -> list[StudySummary]:
@@ -178,6 +196,13 @@ class Administration:
         # Should this fail, the same command does it again.
         with self._database.writing() as connection:
             _forget_name(connection, name, side, to)
+
+    def remove_game(self, name: str) -> None:
+        """Remove a game with everything that has happened in it."""
+        with self._database.writing() as connection:
+            gone = connection.execute(delete(games).where(games.c.id == name))
+        if not gone.rowcount:
+            raise AdministrationError(f"there is no game {name!r}")
 
     def remove_study(self, name: str) -> None:
         """Remove a study."""

@@ -165,7 +165,7 @@ def _problem(headers: Headers, scope: Scope) -> ApiError | None:
 
 
 def _is_too_large(headers: Headers, limit: int) -> bool:
-    """Tell whether a body is longer than we read, or does not say how long it is."""
+    """Return whether a body is longer than we read, or does not say how long it is."""
     length = headers.get("content-length", "0")
     counted = length.isascii() and length.isdigit() and len(length) <= len(str(limit))
     return not counted or int(length) > limit or "transfer-encoding" in headers

@@ -124,14 +124,30 @@ class Desk:
         return table
 
     async def several(self, games: Sequence[str]) -> list[Table]:
-        """Return the tables of several games; one that has been cleared away is left out."""
+        """Return the tables of several games; one that is gone or cannot be read is left out."""
         if self.server is not None:
-            await self._load_together(games)
+            try:
+                await self._load_together(games)
+            except SQLAlchemyError:
+                raise
+            except Exception:  # noqa: BLE001 - it is looked for below, one by one
+                _log.debug("one of several games cannot be read")
         tables = []
         for game in games:
-            with contextlib.suppress(ApiError):
+            try:
                 tables.append(await self.tables.get(game))
+            except ApiError:
+                continue
+            except Exception as error:  # noqa: BLE001 - the others must be shown
+                self._note_unreadable(game, error)
         return tables
+
+    def _note_unreadable(self, game: str, error: Exception) -> None:
+        """Say once that a game makes no sense; it stays in health until it is removed."""
+        part = f"game {game}"
+        if part not in self.health.problems:
+            _log.error("game %s cannot be read", game, exc_info=error)
+        self.health.note(part, type(error).__name__)
 
     async def _load_together(self, games: Sequence[str]) -> None:
         """Bring the tables that nobody follows up to date, with one question to the database."""
