@@ -12,6 +12,7 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kamon.web import security
+from kamon.web.answers import leaves_within
 from kamon.web.app import create_app
 from kamon.web.learn import lessons
 from kamon.web.pages.assets import stamped
@@ -25,6 +26,7 @@ from kamon.web.security import (
     Guard,
 )
 from kamon.web.settings import Settings
+from web_server import PATIENCE
 
 pytestmark = pytest.mark.anyio
 OURS = "http://kamon"
@@ -269,6 +271,22 @@ async def test_a_refusal_comes_late_so_that_refusals_cannot_keep_the_server_busy
     answers = await asyncio.gather(*(visitor.get("/nowhere") for _ in range(40)))
     assert time.monotonic() - started >= 0.3
     assert {answer.status_code for answer in answers} >= {429}
+
+
+async def test_a_client_that_goes_away_before_its_refusal_is_not_kept_in_memory() -> None:
+    def receiving(*kinds: str) -> Receive:
+        left = list(kinds)
+
+        async def receive() -> Message:
+            if not left:
+                await asyncio.sleep(PATIENCE)
+            return {"type": left.pop(0)}
+
+        return receive
+
+    assert await leaves_within(PATIENCE, receiving("http.request", "http.disconnect"))
+    assert await leaves_within(PATIENCE, receiving("websocket.connect", "websocket.disconnect"))
+    assert not await leaves_within(0.01, receiving("http.request"))
 
 
 async def test_files_cost_less_than_pages(visitor: httpx.AsyncClient) -> None:

@@ -4,6 +4,8 @@
 counts and logs the error, so nobody else has to.
 """
 
+import asyncio
+import contextlib
 import logging
 
 from fastapi import FastAPI, Request
@@ -110,6 +112,16 @@ async def refuse(error: Exception, scope: Scope, receive: Receive, send: Send) -
     """Answer a request outside of the app's own handlers."""
     answer = await _answered(Request(scope), error)
     await answer(scope, receive, send)
+
+
+async def leaves_within(seconds: float, receive: Receive) -> bool:
+    """Wait, and return whether the client has gone away meanwhile. What it sends is not kept."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while not (await receive())["type"].endswith(".disconnect"):
+                pass
+            return True
+    return False
 
 
 class _AnswerUnexpected:

@@ -7,7 +7,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kamon.web.answers import json_error, refuse
+from kamon.web.answers import answer_for, json_error, leaves_within, refuse
 from kamon.web.errors import ApiError
 from kamon.web.limits import REFUSAL_SECONDS
 from kamon.web.logs import new_request_id, request_id
@@ -127,8 +127,10 @@ class RequestCosts:
         try:
             services.budgets.spend(client, "requests", _cost(request))
         except ApiError as error:
-            await asyncio.sleep(REFUSAL_SECONDS)
-            await refuse(error, scope, receive, send)
+            if await leaves_within(REFUSAL_SECONDS, receive):
+                answer_for(services, error, scope["path"])
+            else:
+                await refuse(error, scope, receive, send)
             return
 
         written = False

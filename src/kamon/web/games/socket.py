@@ -12,7 +12,7 @@ from pydantic_core import from_json, to_json
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kamon.web.answers import answer_for
+from kamon.web.answers import answer_for, leaves_within
 from kamon.web.engine.analysts import DEEPER_FACTOR, STUDY_SECONDS
 from kamon.web.errors import ApiError
 from kamon.web.games.messages import (
@@ -78,9 +78,9 @@ async def serve_socket(socket: WebSocket) -> None:
         services.budgets.spend(client, "requests", HANDSHAKE_COST)
     except ApiError as error:
         answer_for(services, error, PATH)
-        await asyncio.sleep(REFUSAL_SECONDS)
-        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-            await socket.close()
+        if not await leaves_within(REFUSAL_SECONDS, socket.receive):
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+                await socket.close()
         return
     try:
         visitor = services.visitor(request, changes=True)
