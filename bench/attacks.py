@@ -58,6 +58,7 @@ from kamon.web.connections import WEBSOCKET_BURST
 ROOT: Final = Path(__file__).parents[1]
 MILLI: Final = 1000
 KIBI: Final = 1024
+NANO: Final = 1e9
 # Seconds that an attack gets to build up, in which what is allowed in a burst is spent.
 BUILD_UP: Final = 0.8
 # Seconds for the connections of an attack to be closed before the next one begins.
@@ -67,10 +68,13 @@ FLOOR: Final = 0.010
 # Seconds that somebody waits at most while nobody attacks.
 CALM: Final = 0.25
 DEAF_ADDRESSES: Final = 8
-_NICENESS: Final = 15
+_NICENESS: Final = 5
 _SOCKETS: Final = 38
 _BEGUN: Final = "begun"
 _SAMPLE: Final = 0.1
+# Seconds after which an attacker tries to connect anew. The system would try again after a second,
+# then two, then four: a full queue of connections would hold up the attack itself.
+_STALLED: Final = 0.1
 # What a usual shell allows. A server that wants more must ask for it.
 _FILES: Final = 1024
 
@@ -103,9 +107,10 @@ def _on_many_connections(
     async def work() -> None:
         while True:
             with contextlib.suppress(*FAILURES):
-                reader, writer = await asyncio.open_connection(
-                    "127.0.0.1", port, local_addr=(address, 0)
-                )
+                async with asyncio.timeout(_STALLED):
+                    reader, writer = await asyncio.open_connection(
+                        "127.0.0.1", port, local_addr=(address, 0)
+                    )
                 try:
                     await attack(reader, writer)
                 finally:
@@ -496,10 +501,15 @@ class Waits:
 
 @dataclass(frozen=True)
 class Measured:
-    """What an attack has done to others, and to the memory of each program, in MiB."""
+    """What an attack has done to others, and to the memory of each program, in MiB.
+
+    ``strength`` is the share of the time for which the attacker had a core when it wanted one. An
+    attacker that the machine has no time for says nothing about the server.
+    """
 
     waits: dict[str, Waits]
     memory: dict[str, float]
+    strength: float
 
 
 Processes = Mapping[str, Callable[[], list[int]]]
@@ -547,8 +557,8 @@ def _resident(pid: int) -> float:
 
 
 @contextlib.contextmanager
-def under(attack: Attack, port: int) -> Iterator[None]:
-    """Attack while a block runs."""
+def under(attack: Attack, port: int) -> Iterator[int]:
+    """Attack while a block runs, in a process with this number."""
     address = next(addresses)
     for _ in range(DEAF_ADDRESSES):
         next(addresses)
@@ -566,7 +576,7 @@ def under(attack: Attack, port: int) -> Iterator[None]:
             if process.stdout.readline().strip() != _BEGUN:
                 raise SystemExit(f"the attack does not begin: {attack.what}")
             time.sleep(BUILD_UP)
-            yield
+            yield process.pid
             if process.poll() is not None:
                 raise SystemExit(f"the attack has ended: {attack.what}")
         finally:
@@ -583,10 +593,24 @@ def measure(
     """Let others wait in a quiet time, and then under an attack."""
     wanted = errands or attack.errands
     quiet = wait_for(wanted, port, seconds)
-    with Memory(processes) as memory, under(attack, port):
+    started = time.monotonic()
+    with Memory(processes) as memory, under(attack, port) as attacker:
         attacked = wait_for(wanted, port, seconds)
+        strength = _strength(attacker, time.monotonic() - started)
     time.sleep(AFTERWARDS)
-    return Measured({name: Waits(quiet[name], attacked[name]) for name in wanted}, memory.growth)
+    waits = {name: Waits(quiet[name], attacked[name]) for name in wanted}
+    return Measured(waits, memory.growth, strength)
+
+
+def _strength(pid: int, seconds: float) -> float:
+    """Return for which share of the time a process had a core when it wanted one.
+
+    Its threads wait for one another as well, so together they cannot want more than one core.
+    """
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    spent = [(each / "schedstat").read_text(encoding="ascii").split() for each in threads]
+    running, waiting = (sum(int(each[column]) for each in spent) for column in (0, 1))
+    return running / min(running + waiting, int(seconds * NANO))
 
 
 # --- The servers that are attacked ------------------------------------------------------------
@@ -669,15 +693,18 @@ def main(arguments: list[str] | None = None) -> None:
         allow_files()
         ATTACKS[given.attack].run(given.port, given.address)
     ways = ["direct", "nginx"] if given.through == "both" else [given.through]
-    print("| attack | through | others wait for | p50 quiet, attacked | times | server | nginx |")
-    print("|---|---|---|---|---|---|---|")
+    print(
+        "| attack | through | others wait for | p50 quiet, attacked | times "
+        "| server | nginx | strength |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
     with contextlib.ExitStack() as stack:
         target = stack.enter_context(serving(given.kamon))
         for name, way in itertools.product(given.only or ATTACKS, ways):
             attack = ATTACKS[name]
             measured = measure(attack, target.ports[way], target.processes, given.seconds)
             for what, waits in measured.waits.items():
-                print(_row(attack, way, what, waits, measured.memory), flush=True)
+                print(_row(attack, way, what, waits, measured), flush=True)
             if attack.lasting or not _is_calm(target):
                 stack.close()
                 target = stack.enter_context(serving(given.kamon))
@@ -689,7 +716,7 @@ def _is_calm(target: Target) -> bool:
     return statistics.median(waited["page"]) < CALM
 
 
-def _row(attack: Attack, way: str, what: str, waits: Waits, memory: Mapping[str, float]) -> str:
+def _row(attack: Attack, way: str, what: str, waits: Waits, measured: Measured) -> str:
     quiet, attacked = (statistics.median(each) for each in (waits.quiet, waits.attacked))
     served = attacked < PATIENCE
     shown = f"{attacked * MILLI:.1f} ms" if served else f"over {PATIENCE:.0f} s"
@@ -699,7 +726,8 @@ def _row(attack: Attack, way: str, what: str, waits: Waits, memory: Mapping[str,
         what,
         f"{quiet * MILLI:.1f}, {shown}",
         f"{waits.factor():.1f}" if served else "not served",
-        *(f"{memory[name]:+.0f} MiB" for name in ("server", "nginx")),
+        *(f"{measured.memory[name]:+.0f} MiB" for name in ("server", "nginx")),
+        f"{measured.strength:.0%}",
     ]
     return f"| {' | '.join(cells)} |"
 

@@ -29,6 +29,8 @@ from web_server import TLS, serving
 
 SECONDS = 0.7
 TRIES = 3
+# For which share of the time the attacker must have had a core when it wanted one.
+STRENGTH = 0.1
 THROUGH_NGINX = 2.0
 DIRECTLY = 3.0
 MEMORY_MIB = 20.0
@@ -36,7 +38,7 @@ MEMORY_MIB = 20.0
 CUT_OFF = 'kamon_connections_cut_off_total{reason="%s"}'
 REFUSED = 'kamon_refused_total{code="%s"}'
 # What the server itself must stop, as nginx does not look into WebSockets and some have no nginx;
-# and where it counts that it has.
+# and where it counts that it has. Floods of pages are for nginx.
 DIRECT = {
     "half_requests": CUT_OFF % "connections of one address",
     "connect_storm": CUT_OFF % "connections of one address",
@@ -45,9 +47,6 @@ DIRECT = {
     "tiny_texts": CUT_OFF % "bytes on a WebSocket",
     "empty_fragments": REFUSED % "too-many",
     "bad_messages": REFUSED % "bad-message",
-    "pipelined_pages": REFUSED % "too-many",
-    "page_flood": REFUSED % "too-many",
-    "abandoned_pages": REFUSED % "too-many",
     "unread_documents": REFUSED % "too-many",
     "deaf_readers": REFUSED % "too-many",
 }
@@ -64,12 +63,14 @@ class Front:
     def attack(self, name: str, way: str, limit: float) -> None:
         """Attack, and check what that does to others; again if they had to wait.
 
-        The machine may have been busy with something else. A hole is there every time.
+        The machine may have been busy with something else. A hole is there every time, and an
+        attacker that gets no time to attack proves nothing.
         """
         for _ in range(TRIES):
             measured = measure(ATTACKS[name], self.ports[way], self.processes, SECONDS, PLAYING)
-            if _longest(measured) <= limit:
+            if _longest(measured) <= limit and measured.strength >= STRENGTH:
                 break
+        assert measured.strength >= STRENGTH, f"the machine is too busy: {measured.strength:.0%}"
         # Otherwise the server still suffers from the attack before, or the machine is too busy.
         assert all(median(waits.quiet) < CALM for waits in measured.waits.values()), _told(measured)
         assert _longest(measured) <= limit, _told(measured)
