@@ -68,7 +68,7 @@ FLOOR: Final = 0.010
 # Seconds that somebody waits at most while nobody attacks.
 CALM: Final = 0.25
 DEAF_ADDRESSES: Final = 8
-_NICENESS: Final = 5
+_NICENESS: Final = 15
 _SOCKETS: Final = 38
 _BEGUN: Final = "begun"
 _SAMPLE: Final = 0.1
@@ -394,7 +394,7 @@ def connect_storm(port: int, address: str) -> None:
 
 def deaf_readers(port: int, address: str) -> None:
     """Read no answer, on as many connections as one gets from each of eight addresses."""
-    network, _, first = address.rpartition(".")
+    sources = [address.replace("127.0.", f"127.{number}.") for number in range(DEAF_ADDRESSES)]
     requests = _request("/api/openapi.json") * 20
     chooser = selectors.DefaultSelector()
 
@@ -408,9 +408,8 @@ def deaf_readers(port: int, address: str) -> None:
             deaf.connect(("127.0.0.1", port))
         chooser.register(deaf, selectors.EVENT_WRITE, source)
 
-    for number in range(DEAF_ADDRESSES):
-        for _ in range(119):
-            come(f"{network}.{int(first) + number}")
+    for source in sources * 119:
+        come(source)
     print(_BEGUN, flush=True)
     while True:
         for key, events in chooser.select():
@@ -559,13 +558,10 @@ def _resident(pid: int) -> float:
 @contextlib.contextmanager
 def under(attack: Attack, port: int) -> Iterator[int]:
     """Attack while a block runs, in a process with this number."""
-    address = next(addresses)
-    for _ in range(DEAF_ADDRESSES):
-        next(addresses)
     with subprocess.Popen(
         [
             *(sys.executable, "-m", "bench.attacks", "--attack", attack.run.__name__),
-            *("--port", str(port), "--address", address),
+            *("--port", str(port), "--address", next(addresses)),
         ],
         cwd=ROOT,
         stdout=subprocess.PIPE,
@@ -607,10 +603,13 @@ def _strength(pid: int, seconds: float) -> float:
 
     Its threads wait for one another as well, so together they cannot want more than one core.
     """
-    threads = Path(f"/proc/{pid}/task").iterdir()
-    spent = [(each / "schedstat").read_text(encoding="ascii").split() for each in threads]
-    running, waiting = (sum(int(each[column]) for each in spent) for column in (0, 1))
-    return running / min(running + waiting, int(seconds * NANO))
+    running = waiting = 0
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        # Threads may end meanwhile.
+        with contextlib.suppress(OSError):
+            ran, waited, _ = (thread / "schedstat").read_text(encoding="ascii").split()
+            running, waiting = running + int(ran), waiting + int(waited)
+    return running / min(running + waiting, seconds * NANO)
 
 
 # --- The servers that are attacked ------------------------------------------------------------

@@ -34,12 +34,16 @@ STRENGTH = 0.1
 THROUGH_NGINX = 2.0
 DIRECTLY = 3.0
 MEMORY_MIB = 20.0
+# Eight addresses have 952 connections, with an answer on each that nobody reads.
+MEMORY_OF_EIGHT_MIB = 32.0
 
 CUT_OFF = 'kamon_connections_cut_off_total{reason="%s"}'
 REFUSED = 'kamon_refused_total{code="%s"}'
 # What the server itself must stop, as nginx does not look into WebSockets and some have no nginx;
 # and where it counts that it has. Floods of pages are for nginx.
 DIRECT = {
+    # First, as it needs the most memory, and what a server has freed it uses again.
+    "deaf_readers": REFUSED % "too-many",
     "half_requests": CUT_OFF % "connections of one address",
     "connect_storm": CUT_OFF % "connections of one address",
     "pongs": CUT_OFF % "bytes on a WebSocket",
@@ -48,7 +52,6 @@ DIRECT = {
     "empty_fragments": REFUSED % "too-many",
     "bad_messages": REFUSED % "bad-message",
     "unread_documents": REFUSED % "too-many",
-    "deaf_readers": REFUSED % "too-many",
 }
 
 
@@ -74,7 +77,8 @@ class Front:
         # Otherwise the server still suffers from the attack before, or the machine is too busy.
         assert all(median(waits.quiet) < CALM for waits in measured.waits.values()), _told(measured)
         assert _longest(measured) <= limit, _told(measured)
-        assert measured.memory["server"] <= MEMORY_MIB, _told(measured)
+        most = MEMORY_OF_EIGHT_MIB if name == "deaf_readers" else MEMORY_MIB
+        assert measured.memory["server"] <= most, _told(measured)
 
     def number(self, name: str) -> float:
         """Read one of the numbers for Prometheus."""
