@@ -344,8 +344,8 @@ def test_a_white_stone_is_clear_of_a_free_cell_in_greyscale(guests: Guests, sche
     def contrast(one: float, other: float) -> float:
         return (max(one, other) + 0.05) / (min(one, other) + 0.05)
 
-    free = luminance(".cell:not(:has(.stone)) > .ground", "fill")
-    stone = ".stone.white > polygon"
+    free = luminance(".grounds:not(.lit, .enclosed)", "fill")
+    stone = ".body.white .upper .outline"
     assert contrast(luminance(stone, "fill"), free) >= 1.35
     rim = luminance(stone, "stroke")
     assert max(contrast(rim, free), contrast(luminance(stone, "fill"), free)) >= 3
