@@ -1,5 +1,6 @@
 """Puzzles over HTTP, as a program solves them."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -13,8 +14,10 @@ from kamon.position import Side
 from kamon.puzzles.making import play_game, proven_puzzle
 from kamon.puzzles.missed import missed_move
 from kamon.puzzles.puzzle import Puzzle
+from kamon.web.engine.reviews import REVIEW_SECONDS
 from kamon.web.puzzles.book import shipped
-from web_server import Client, Server, serving, until
+from kamon.web.puzzles.newcomers import UNRATED_TRIES
+from web_server import TLS, Client, Server, serving, until
 
 THREE_TURNS = next(each for each in shipped().values() if each.read().turns == 3)
 
@@ -39,11 +42,51 @@ def miss(client: Client, puzzle: Puzzle, **more: Any) -> dict[str, Any]:  # noqa
     return dict(client.http.post(f"/api/puzzles/{puzzle.id}/moves", json=body).json())
 
 
+def no_longer_new(client: Client) -> None:
+    """Solve as many puzzles as are not rated."""
+    for _ in range(UNRATED_TRIES):
+        solve(client, shipped()[ask(client, "next")["id"]].read())
+
+
 def ask(client: Client, path: str) -> dict[str, Any]:
     return dict(client.http.get(f"/api/puzzles/{path}").raise_for_status().json())
 
 
+def test_the_first_puzzles_of_a_newcomer_are_easy_and_not_rated(ann: Client, bob: Client) -> None:
+    kinds = []
+    for number in range(UNRATED_TRIES):
+        told = ask(ann, "next")
+        assert told == ask(ann, told["id"])
+        assert not told["rated"]
+        assert told["goal"] in {"win", "defend"}
+        kinds.append((told["goal"], told["turns"]))
+        # Whether they are solved makes no difference.
+        puzzle = shipped()[told["id"]].read()
+        answer = miss(ann, puzzle) if number % 2 else solve(ann, puzzle)
+        assert answer["change"] is None
+        assert answer["result"] == ("missed" if number % 2 else "solved")
+        assert answer["progress"]["rating"] == 1100
+        assert (ask(bob, told["id"])["rating"], ask(bob, told["id"])["tries"]) == (
+            puzzle.rating,
+            0,
+        )
+    assert kinds == [("win", 1), ("win", 1), ("defend", 1), ("win", 2), ("win", 2)]
+    told = ask(ann, "next")
+    assert told["rated"]
+    assert solve(ann, shipped()[told["id"]].read())["change"] > 0
+    assert not ask(ann, told["id"])["rated"]
+    assert not ask(bob, "next")["rated"]
+
+
+def test_who_has_no_secret_is_not_rated_and_gets_any_puzzle(own_server: Server) -> None:
+    with httpx.Client(base_url=own_server.address, verify=TLS, trust_env=False) as http:
+        told = [http.get("/api/puzzles/next").json() for _ in range(20)]
+    assert not any(each["rated"] for each in told)
+    assert max(each["turns"] for each in told) > 1
+
+
 def test_a_puzzle_is_solved_and_rated(ann: Client) -> None:
+    no_longer_new(ann)
     told = ask(ann, "next")
     puzzle = shipped()[told["id"]].read()
     assert told["turns"] == puzzle.turns
@@ -51,8 +94,8 @@ def test_a_puzzle_is_solved_and_rated(ann: Client) -> None:
     assert "solution" not in told
     answer = solve(ann, puzzle)
     assert answer["change"] > 0
-    assert answer["progress"]["solved"] == 1
-    assert answer["progress"]["streak"] == 1
+    assert answer["progress"]["solved"] == 1 + UNRATED_TRIES
+    assert answer["progress"]["streak"] == 1 + UNRATED_TRIES
     assert answer["solution"]["solution"] == [format_cell(cell) for cell in puzzle.solution]
     game = parse_line(answer["solution"]["line"])
     assert game is not None
@@ -60,10 +103,24 @@ def test_a_puzzle_is_solved_and_rated(ann: Client) -> None:
     assert ask(ann, told["id"])["result"] == "solved"
     # Once more counts nothing.
     assert solve(ann, puzzle)["change"] is None
-    assert ask(ann, "me")["solved"] == 1
+    assert ask(ann, "me")["solved"] == 1 + UNRATED_TRIES
+
+
+def test_a_defence_is_over_after_one_move(ann: Client) -> None:
+    puzzle = next(each for each in shipped().values() if "defend" in each.themes).read()
+    told = ask(ann, puzzle.id)
+    assert (told["goal"], told["turns"]) == ("defend", 1)
+    wrong = miss(ann, puzzle)
+    assert (wrong["value"], wrong["plies"]) == ("loss", 1)
+    assert wrong["after"]["outcome"] is not None
+    right = solve(ann, puzzle)
+    assert right["reply"] is None
+    assert right["board"]["outcome"] is None
+    assert "defend" in right["solution"]["themes"]
 
 
 def test_a_wrong_move_is_refuted(ann: Client) -> None:
+    no_longer_new(ann)
     puzzle = THREE_TURNS.read()
     wrong, found = next(iter(puzzle.refutations[0].items()))
     answer = miss(ann, puzzle)
@@ -78,6 +135,7 @@ def test_a_wrong_move_is_refuted(ann: Client) -> None:
 
 
 def test_hints_come_in_steps_and_the_later_ones_count(ann: Client) -> None:
+    no_longer_new(ann)
     puzzle = THREE_TURNS.read()
 
     def hint(step: int) -> dict[str, Any]:
@@ -102,10 +160,10 @@ def test_hints_come_in_steps_and_the_later_ones_count(ann: Client) -> None:
     assert ask(ann, "me") | {"rating": 0} == {
         "rating": 0,
         "sure": False,
-        "solved": 0,
+        "solved": UNRATED_TRIES,
         "missed": 1,
         "streak": 0,
-        "best_streak": 0,
+        "best_streak": UNRATED_TRIES,
         "best_run": 0,
     }
 
@@ -241,6 +299,47 @@ def test_a_move_that_was_missed_is_found_again(ann: Client, bob: Client) -> None
         assert answer["right"] == (answer["value"] == missed["goal"])
 
 
+# White's last mistake is at ply 7, which is too early for a search from the end.
+EARLY_MISTAKE = (
+    "B5C4D2A4/B2E5B1B4C3/D4D3C6B3A2F6/E2F2C5--A5F1D5/C1A6B6A3F4D1/F5C2A1E6E1/F3E4E3D6 "
+    "c6 a1 e4 e6 e5 f7 e2 c3 d5 c5 g7 c1 d6 e3 a4 f6 g6 f4 b5 c4 b2 e7 f5"
+)
+
+
+def review_up_to(client: Client, line: str, ply: int) -> None:
+    """Ask for a review, and go away when it has a better move for a mistake."""
+    with client.socket() as page:
+        page.send(json.dumps({"type": "review", "line": line}))
+        while True:
+            told = json.loads(page.recv(timeout=REVIEW_SECONDS))
+            turns = told.get("turns") or []
+            if any(turn["ply"] == ply and turn["better"] for turn in turns):
+                return
+            assert not told.get("end"), told
+
+
+def test_an_early_mistake_that_a_review_has_found_is_missed(ann: Client, bob: Client) -> None:
+    layout, *moves = EARLY_MISTAKE.split()
+    game = ann.new(against="friend", side="white", layout=layout)
+    bob.do(game, "join", name="Bob")
+    for ply, cell in enumerate(moves):
+        (ann if ply % 2 else bob).do(game, "move", cell=cell)
+    assert ask(ann, "missed") == {"missed": None}
+    review_up_to(ann, EARLY_MISTAKE, 7)
+    # What the review has found is kept when the page has gone.
+    until(lambda: ask(ann, "missed")["missed"] is not None, "the mistake")
+    missed = ask(ann, "missed")["missed"]
+    assert (missed["game"], missed["ply"], missed["goal"]) == (game, 7, "draw")
+    answers = {
+        cell: ann.http.post(f"/api/puzzles/missed/{game}", json={"cell": cell}).json()
+        for cell in ("c4", "c3")
+    }
+    assert answers["c4"]["right"]
+    assert not answers["c3"]["right"]
+    assert answers["c3"]["value"] == "loss"
+    assert answers["c3"]["reply"] is not None
+
+
 def test_forgetting_oneself_forgets_the_puzzles(ann: Client) -> None:
     solve(ann, THREE_TURNS.read())
     assert ask(ann, "me")["solved"] == 1
@@ -274,4 +373,5 @@ def test_puzzles_are_found_in_finished_games_at_night(tmp_path: Path) -> None:
             until(
                 lambda: bob.http.get(f"/api/puzzles/{puzzle.id}").status_code == 200, "the puzzle"
             )
+            no_longer_new(bob)
             assert solve(bob, puzzle)["change"] > 0

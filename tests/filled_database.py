@@ -11,6 +11,7 @@ from kamon.web.database import (
     board_days,
     day_games,
     handovers,
+    played_days,
     puzzle_days,
     puzzle_players,
     puzzle_tries,
@@ -95,6 +96,7 @@ def _fill_the_rest(connection: Connection, games: int) -> None:
             | {"run_score": 1, "run_misses": 0, "run_puzzle": "abcdefg2", "best_run": 4}
         ],
         puzzle_tries: [{"holder": "a" * 64, "puzzle": "abcdefg3", "at": 7, "solved": True}],
+        played_days: [{"holder": "a" * 64, "day": 20_000}],
         puzzle_days: [{"date": "2026-11-16", "puzzle": "abcdefg3"}],
     }
     for table, several in rows.items():

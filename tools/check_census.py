@@ -12,7 +12,9 @@ For a board, that the tokens are those of its seed, that its line is legal and e
 that each of its samples, which are lines of play against the proof, leads to a position in which
 the side that the proof is for indeed gets what it was promised. For a position, the value of every
 move and the length of the game. For a puzzle, that at each turn the solution's move alone keeps the
-value, that the defence is as stubborn as any, and that each wrong move is refuted as it says.
+value, that the defence is as stubborn as any, and that each wrong move is refuted as it says. Of a
+puzzle of one move, also that the move ends the game or, if it has the theme "defend", that every
+other one loses to the very next stone.
 """
 
 import argparse
@@ -37,6 +39,8 @@ SIDES: Final = ("black", "white")
 VALUES: Final = {"win": 1, "draw": 0, "loss": -1}
 # A win is worth more the sooner it comes; a draw is worth nothing.
 _SOON: Final = 100
+# A puzzle of one move leaves at least this many legal moves to choose from.
+_LEAST_MOVES: Final = 4
 
 
 def _mask(names: str) -> int:
@@ -166,6 +170,10 @@ class Board:
         if least >= high or most <= low or least == most:
             return least if least >= high else most
         best = -_SOON
+        if any(self._wins(after) for _, after in self.moves(position)):
+            # Nothing is better, and looking here first saves most of the time.
+            self._table[position] = _SOON - 1, _SOON - 1
+            return _SOON - 1
         # Moves that leave few answers first: they cut off most.
         for _, after in sorted(
             self.moves(position), key=lambda move: self.legal(move[1]).bit_count()
@@ -182,6 +190,10 @@ class Board:
             least = most = best
         self._table[position] = least, most
         return best
+
+    def _wins(self, after: Position) -> bool:
+        """Return whether the last stone has won the game."""
+        return self.end(after) not in ([], ["full"])
 
     def value(self, position: Position) -> int:
         """Return 1 for a win of the mover, 0 for a draw, -1 for a loss."""
@@ -301,8 +313,23 @@ def check_puzzle(row: Row) -> None:
         else:
             _check_turn(board, position, BIT[name], goal, turns[place // 2])
         position = after
-    if not board.end(position):
-        raise CheckFailedError("its solution ends before the game")
+    if len(solution) == 1:
+        _check_one_move(board, board.play(moves))
+    if bool(board.end(position)) == ("defend" in row["themes"].split()):
+        raise CheckFailedError("its solution does not end where it should")
+    if "defend" in row["themes"].split():
+        _check_threats(solution, turns)
+
+
+def _check_one_move(board: Board, position: Position) -> None:
+    if board.legal(position).bit_count() < _LEAST_MOVES:
+        raise CheckFailedError("there are too few moves to choose from")
+
+
+def _check_threats(solution: list[str], turns: list[list[str]]) -> None:
+    """Check that a defence is one move, and that every other one loses to the next stone."""
+    if len(solution) > 1 or not all(told.endswith("-1") for told in turns[0]):
+        raise CheckFailedError("it is not the only move that stops the threats")
 
 
 def _check_turn(board: Board, position: Position, right: int, goal: int, told: list[str]) -> None:
@@ -310,7 +337,7 @@ def _check_turn(board: Board, position: Position, right: int, goal: int, told: l
     for bit, after in board.moves(position):
         name = NAMES[bit.bit_length() - 1]
         value = -board.value(after)
-        if (bit == right) != (value >= goal):
+        if value != goal if bit == right else value >= goal:
             raise CheckFailedError(f"{name} is worth {value}, where {goal} is wanted")
         if bit == right:
             continue

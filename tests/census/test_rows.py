@@ -41,7 +41,7 @@ def test_a_truncated_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        (BOARDS, "is no table of positions"),
+        (BOARDS, "is not a table of positions"),
         (TableFormat("positions", 2, POSITIONS.columns), "has version 2 of the table"),
     ],
 )
@@ -55,7 +55,7 @@ def test_another_table_is_refused(tmp_path: Path, other: TableFormat, said: str)
 def test_a_parquet_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"a": [1]}), path)
-    with pytest.raises(FormatError, match="is no table of positions"):
+    with pytest.raises(FormatError, match="is not a table of positions"):
         read_rows(path, POSITIONS)
 
 
@@ -70,7 +70,7 @@ def test_parts_are_found_by_their_numbers(tmp_path: Path) -> None:
 
 def test_a_file_without_a_number_is_no_part(tmp_path: Path) -> None:
     (tmp_path / "positions-copy.parquet").touch()
-    with pytest.raises(FormatError, match="its name has no number"):
+    with pytest.raises(FormatError, match="there is no number in its name"):
         Parts(tmp_path, POSITIONS).numbers()
 
 

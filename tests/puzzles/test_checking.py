@@ -8,7 +8,7 @@ import pytest
 from kamon import Layout, format_cell, legal_cells, rules
 from kamon.engine.late import LateSolver
 from kamon.engine.values import DRAW, LOSS, WIN
-from kamon.puzzles.checking import find_defects
+from kamon.puzzles.checking import _defects_of_kind, find_defects
 from kamon.puzzles.files import from_fields
 from kamon.puzzles.finding import refute
 from kamon.puzzles.making import play_game
@@ -67,14 +67,19 @@ def test_two_right_moves_are_found() -> None:
     puzzle = Puzzle(positions[0].layout, tuple(moves[:-1]), (first,), WIN, (refutations,))
     defects = find_defects(puzzle)
     assert f"{format_cell(second)} is right too" in defects
-    assert "it is won in one move" in defects
-    assert "it is dull" in defects
+    assert "its move is not the only one that wins at once or stops the threats" in defects
+
+
+def test_a_longer_puzzle_must_not_be_won_at_once_nor_be_dull() -> None:
+    last_turn, (winning,) = KNOWN.at(len(KNOWN.solution) - 1), KNOWN.solution[-1:]
+    rest = legal_cells(last_turn)[:2]
+    assert _defects_of_kind(last_turn, (winning, *rest)) == ["it is won in one move", "it is dull"]
 
 
 def weak_defence() -> tuple[Puzzle, int, int]:
     """Find a puzzle with a reply that loses at once, to one move alone."""
     for puzzle in map(from_fields, shipped_fields()):
-        if puzzle.turns == 2:
+        if puzzle.turns <= 2:
             continue
         solver = LateSolver(puzzle.layout)
         for reply in legal_cells(puzzle.at(1)):

@@ -49,7 +49,7 @@ def test_the_data_card_is_that_of_the_file() -> None:
     [
         ("line", "", "a layout and the moves"),
         ("line", "A1A1", "layout"),
-        ("solution", "", "2 to 6 turns"),
+        ("solution", "", "1 to 6 turns"),
         ("solution", "h9", "h9"),
         ("value", "loss", "win or draw, not 'loss'"),
         ("rating", "many", "a number from 0 to 4000, not 'many'"),

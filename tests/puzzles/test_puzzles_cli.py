@@ -32,7 +32,7 @@ def run(tmp_path: Path) -> Path:
 def test_what_was_made_is_not_made_again(run: Path) -> None:
     result = kamon("make", run, "--games", str(3 * making.GAMES_IN_A_BATCH))
     assert result.exit_code == 0
-    assert "0 batches of 300 games to play, 3 done before" in result.output
+    assert "0 batches of 300 games to play, 3 already done" in result.output
 
 
 def test_a_run_is_joined_and_checked(run: Path, tmp_path: Path) -> None:
@@ -43,11 +43,13 @@ def test_a_run_is_joined_and_checked(run: Path, tmp_path: Path) -> None:
     checked = kamon("check", file)
     assert checked.exit_code == 0
     assert "4 of 4 puzzles checked, 0 wrong" in checked.output
-    assert "there already" in kamon("join", run, file).output
+    assert "already exists" in kamon("join", run, file).output
 
 
 def test_a_run_without_puzzles_is_named(tmp_path: Path) -> None:
-    assert "has no puzzles of a run" in str(kamon("join", tmp_path, tmp_path / "x").exception)
+    assert "does not contain the puzzles of a run" in str(
+        kamon("join", tmp_path, tmp_path / "x").exception
+    )
 
 
 def test_only_a_sample_is_checked_where_that_is_asked(tmp_path: Path) -> None:
@@ -62,7 +64,7 @@ def test_only_a_sample_is_checked_where_that_is_asked(tmp_path: Path) -> None:
 def test_a_file_without_puzzles_is_named(tmp_path: Path) -> None:
     file = tmp_path / "puzzles.csv"
     file.write_text("\n".join([*SHIPPED.read_text().splitlines()[:2], ""]))
-    assert "has no puzzles" in str(kamon("check", file).exception)
+    assert "does not contain any puzzles" in str(kamon("check", file).exception)
 
 
 def test_a_puzzle_that_is_wrong_is_named(tmp_path: Path) -> None:

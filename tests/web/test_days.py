@@ -19,7 +19,7 @@ from kamon.notation import format_cell
 from kamon.position import Side
 from kamon.web.answers import add_error_handlers
 from kamon.web.database import Database, board_days, day_games
-from kamon.web.days import routes
+from kamon.web.days import played, routes
 from kamon.web.days.boards import SolvedBoard, board_on, solved_boards
 from kamon.web.days.store import Days
 from kamon.web.games import routes as game_routes
@@ -28,11 +28,12 @@ from kamon.web.games.people import People
 from kamon.web.games.rooms import Command
 from kamon.web.games.store import Games
 from kamon.web.health import Health
-from kamon.web.identity import Secrets
+from kamon.web.identity import Secrets, hashed
 from kamon.web.ids import new_id
 from kamon.web.limits import Budgets
 from kamon.web.metrics import Metrics
 from kamon.web.overload import Overload
+from kamon.web.puzzles.store import PuzzleStore
 from kamon.web.services import Services
 from kamon.web.settings import Settings
 from kamon.web.writer import Writer
@@ -357,3 +358,52 @@ async def test_fair_boards_tell_how_many_first_moves_win_and_not_which(
     monkeypatch.setattr(routes, "solved_boards", lambda: {2: board, 3: SolvedBoard(3, "win")})
     told = (await server.http.get("/api/fair-boards")).json()
     assert told == {"boards": [{"seed": "2", "winner": "black", "winning": 2, "first_moves": 12}]}
+
+
+# --- The days on which somebody plays ---------------------------------------------------------
+
+
+def holder_of(who: dict[str, str]) -> str:
+    return hashed(who["Authorization"].removeprefix("Bearer "))
+
+
+def played_days(server: Server, who: dict[str, str], day: str) -> tuple[int, int]:
+    """Return on how many days of a month somebody has played, and of their best month."""
+    counted = played.days_of(server.desk.writer.database, holder_of(who), date.fromisoformat(day))
+    return counted["this_month"], counted["best_month"]
+
+
+async def test_a_day_on_which_games_end_is_counted_once_for_each_player(server: Server) -> None:
+    one, other = server.somebody(), server.somebody()
+    for _ in range(2):
+        game = await server.new(one, side="black")
+        await server.move(game, 2)
+        assert played_days(server, other, TODAY) == (0, 0)
+        await server.resign(game, Side.BLACK)
+    assert played_days(server, one, TODAY) == (1, 1)
+    assert played_days(server, other, TODAY) == (0, 0)
+    server.clock.time += ONE_DAY
+    await server.resign(await server.new(one, side="black"), Side.BLACK)
+    assert played_days(server, one, TODAY) == (2, 2)
+
+
+async def test_a_month_without_play_takes_nothing_away(server: Server) -> None:
+    who = server.somebody()
+    for _ in range(3):
+        await server.resign(await server.new(who, side="black"), Side.BLACK)
+        server.clock.time += ONE_DAY
+    assert played_days(server, who, "2027-02-01") == (0, 3)
+
+
+async def test_a_game_that_is_not_over_counts_for_no_day(server: Server) -> None:
+    who = server.somebody()
+    await server.move(await server.new(who, side="black"), 2)
+    assert played_days(server, who, TODAY) == (0, 0)
+
+
+async def test_who_is_forgotten_has_played_on_no_day(server: Server) -> None:
+    who = server.somebody()
+    await server.resign(await server.new(who, side="black"), Side.BLACK)
+    database, writer = server.desk.writer.database, server.desk.writer
+    await PuzzleStore(database, writer).let_go(holder_of(who))
+    assert played_days(server, who, TODAY) == (0, 0)

@@ -5,6 +5,7 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -12,13 +13,17 @@ from typing import Any, cast
 
 import pytest
 
-from kamon import Game, Layout, format_cell
+from kamon import Game, Layout, format_cell, outcome, parse_cell, parse_line
+from kamon.engine.limits import MIB, Limits
+from kamon.engine.review import Review, Turn, review
+from kamon.engine.solver import Solver
+from kamon.engine.values import DRAW, LOSS
 from kamon.position import Side
 from kamon.puzzles.files import from_fields, to_fields
 from kamon.puzzles.making import play_game, proven_puzzle
-from kamon.puzzles.missed import missed_move
+from kamon.puzzles.missed import missed_move, reviewed_mistake
 from kamon.puzzles.themes import THEMES
-from kamon.web.database import Database
+from kamon.web.database import Database, puzzle_days
 from kamon.web.engine.analysing import _look_for_puzzles
 from kamon.web.errors import ApiError
 from kamon.web.puzzles import store as module
@@ -26,7 +31,9 @@ from kamon.web.puzzles.book import Book, Listed, puzzle_for, shipped
 from kamon.web.puzzles.glicko import LEAST_DEVIATION, MOST_DEVIATION, Rating, bounded, rated
 from kamon.web.puzzles.judging import judge
 from kamon.web.puzzles.messages import ThemeName
-from kamon.web.puzzles.searching import Searching, is_night
+from kamon.web.puzzles.newcomers import EASY_RATING, UNRATED_TRIES, step
+from kamon.web.puzzles.routes import _judge_missed
+from kamon.web.puzzles.searching import Searching, is_night, last_mistake
 from kamon.web.puzzles.store import FIRST_RATING, RUN_LENGTH, RUN_PENALTY, PuzzleStore
 from kamon.web.writer import Writer
 from postgres import Postgres, running_postgres
@@ -36,6 +43,7 @@ from web_server import PATIENCE
 ANN, BOB = "a" * 64, "b" * 64
 NOW = 1_800_000_000_000
 EASY = next(iter(shipped().values()))
+NEXT = list(shipped().values())[1:]
 
 pytestmark = pytest.mark.anyio
 
@@ -93,7 +101,14 @@ def test_a_rating_stays_open_to_change() -> None:
 # --- Tries ---
 
 
+async def no_longer_new(store: PuzzleStore, holder: str) -> None:
+    """Let somebody miss as many puzzles as are not rated."""
+    for listed in NEXT[-UNRATED_TRIES:]:
+        await store.note(holder, listed, NOW, solved=False)
+
+
 async def test_a_solved_puzzle_raises_the_player_and_lowers_the_puzzle(store: PuzzleStore) -> None:
+    await no_longer_new(store, ANN)
     assert store.player(ANN).rating.value == FIRST_RATING
     noted = await store.note(ANN, EASY, NOW, solved=True)
     assert noted.change is not None
@@ -105,18 +120,45 @@ async def test_a_solved_puzzle_raises_the_player_and_lowers_the_puzzle(store: Pu
     assert listed is not None
     assert listed.rating.value < EASY.rating.value
     assert listed.tries == 1
-    assert store.counts(ANN) == (1, 0)
-    assert store.tried(ANN) == {EASY.id: True}
+    assert store.counts(ANN) == (1, UNRATED_TRIES)
+    assert store.tried(ANN)[EASY.id]
     assert store.tried(BOB) == {}
 
 
+async def test_the_first_five_tries_change_no_rating(store: PuzzleStore) -> None:
+    assert UNRATED_TRIES == 5
+    for number, listed in enumerate(NEXT[:UNRATED_TRIES], 1):
+        noted = await store.note(ANN, listed, NOW, solved=number != 2)
+        assert (noted.change, noted.rating) == (None, None)
+        assert noted.solved == (number != 2)
+        assert store.player(ANN).rating == module.NEW_PLAYER.rating
+    assert Book(store._database).puzzles() == shipped()
+    assert store.counts(ANN) == (4, 1)
+    assert (store.player(ANN).streak, store.player(ANN).best_streak) == (3, 3)
+    # One of them again is still none of the others.
+    assert (await store.note(ANN, NEXT[0], NOW, solved=True)).change is None
+    sixth = await store.note(ANN, EASY, NOW, solved=True)
+    assert sixth.change is not None
+    assert sixth.rating is not None
+    # Somebody else begins anew.
+    assert (await store.note(BOB, EASY, NOW, solved=True)).change is None
+
+
+async def test_puzzles_of_a_run_count_as_tries(store: PuzzleStore) -> None:
+    await store.begin_run(ANN, NEXT[0].id, NOW)
+    for listed, following in pairwise(NEXT[: UNRATED_TRIES + 1]):
+        await store.note_run(ANN, listed.id, following.id, NOW, solved=True)
+    assert (await store.note(ANN, EASY, NOW, solved=True)).change is not None
+
+
 async def test_only_the_first_try_counts(store: PuzzleStore) -> None:
+    await no_longer_new(store, ANN)
     await store.note(ANN, EASY, NOW, solved=False)
     before = store.player(ANN)
     again = await store.note(ANN, EASY, NOW + 1, solved=True)
     assert again.change is None
     assert store.player(ANN) == before
-    assert store.counts(ANN) == (0, 1)
+    assert store.counts(ANN) == (0, 1 + UNRATED_TRIES)
 
 
 async def test_a_mistake_ends_the_streak_but_not_the_best_one(store: PuzzleStore) -> None:
@@ -129,6 +171,7 @@ async def test_a_mistake_ends_the_streak_but_not_the_best_one(store: PuzzleStore
 
 
 async def test_tries_at_the_same_moment_count_once(store: PuzzleStore) -> None:
+    await no_longer_new(store, ANN)
     noted = await asyncio.gather(*(store.note(ANN, EASY, NOW, solved=True) for _ in range(8)))
     assert sum(each.change is not None for each in noted) == 1
 
@@ -170,6 +213,7 @@ async def test_a_run_counts_its_own_puzzle_once(store: PuzzleStore) -> None:
             await store.note_run(ANN, puzzle, "cccccccc", NOW, solved=True)
         assert refused.value.code == "no-run"
     # Who has seen it in a run does not win points with it later.
+    await no_longer_new(store, ANN)
     assert (await store.note(ANN, EASY, NOW, solved=True)).change is None
 
 
@@ -190,13 +234,39 @@ async def test_a_day_keeps_its_puzzle(store: PuzzleStore) -> None:
     assert await store.puzzle_of(day + timedelta(days=1)) != first[0]
 
 
-def test_days_have_different_puzzles_that_are_not_too_hard() -> None:
-    used: list[str] = []
-    fitting = [each for each in shipped().values() if 1000 <= each.rating.value <= 1500]
-    for number in range(len(fitting[:40])):
-        used.append(puzzle_for(date(2026, 1, 1) + timedelta(days=number), frozenset(used)))
-    assert len(set(used)) == len(used)
-    assert all(1000 <= shipped()[puzzle].rating.value <= 1500 for puzzle in used)
+def puzzles_of_days(first: date, count: int) -> dict[date, Listed]:
+    chosen: dict[date, str] = {}
+    for number in range(count):
+        day = first + timedelta(days=number)
+        chosen[day] = puzzle_for(day, frozenset(chosen.values()))
+    assert len(set(chosen.values())) == count
+    return {day: shipped()[puzzle] for day, puzzle in chosen.items()}
+
+
+def test_weekdays_have_short_puzzles_and_weekends_hard_ones() -> None:
+    chosen = puzzles_of_days(date(2026, 11, 19), 280)
+    weekdays = [each for day, each in chosen.items() if day.isoweekday() <= 5]
+    weekends = [each for day, each in chosen.items() if day.isoweekday() > 5]
+    assert len(weekends) == 80
+    assert {each.turns for each in weekdays} == {1, 2, 3}
+    assert not any("draw" in each.themes for each in weekdays)
+    assert all(each.rating.value >= 1500 for each in weekends)
+
+
+def test_earlier_days_are_chosen_as_they_were() -> None:
+    chosen = puzzles_of_days(date(2026, 11, 1), 18)
+    assert all(1000 <= each.rating.value <= 1500 for each in chosen.values())
+    assert max(each.turns for each in chosen.values()) > 3
+    # As the version before chose them, on a server that has no other days.
+    assert puzzle_for(date(2026, 1, 1), frozenset()) == "6lezjyrp"
+    assert puzzle_for(date(2026, 11, 18), frozenset()) == "72ky2byd"
+
+
+async def test_a_day_that_has_a_puzzle_keeps_it(store: PuzzleStore) -> None:
+    saturday = date(2026, 11, 21)
+    row = {"date": saturday.isoformat(), "puzzle": EASY.id}
+    await store._writer.insert(puzzle_days, row)
+    assert await store.puzzle_of(saturday) == EASY.id
 
 
 # --- Choosing ---
@@ -226,9 +296,36 @@ async def test_what_was_tried_is_not_chosen_again(writer: Writer) -> None:
 
 @pytest.mark.parametrize("theme", ["link", "quiet"])
 async def test_a_theme_can_be_asked_for(writer: Writer, theme: str) -> None:
-    chosen = Book(writer.database).choose(1200, Random(1), theme=theme, without=frozenset())
+    chosen = Book(writer.database).choose(
+        1200, Random(1), fits=lambda listed: theme in listed.themes, without=frozenset()
+    )
     assert chosen is not None
     assert theme in chosen.themes
+
+
+@pytest.mark.parametrize(
+    ("tries", "turns", "defends"),
+    [(0, 1, False), (1, 1, False), (2, 1, True), (3, 2, False), (4, 2, False)],
+)
+async def test_a_newcomer_begins_with_easy_puzzles(
+    writer: Writer, tries: int, turns: int, *, defends: bool
+) -> None:
+    book, fits = Book(writer.database), step(tries, None)
+    for seed in range(20):
+        chosen = book.choose(EASY_RATING, Random(seed), fits=fits, without=frozenset())
+        assert chosen is not None
+        assert (chosen.turns, "defend" in chosen.themes) == (turns, defends)
+        assert "draw" not in chosen.themes
+        assert chosen.rating.value < 900
+
+
+async def test_a_newcomer_who_asks_for_a_theme_gets_it(writer: Writer) -> None:
+    for theme in THEMES:
+        chosen = Book(writer.database).choose(
+            EASY_RATING, Random(1), fits=step(0, theme), without=frozenset()
+        )
+        assert chosen is not None
+        assert theme in chosen.themes
 
 
 def test_every_theme_can_be_asked_for() -> None:
@@ -294,6 +391,24 @@ async def test_two_servers_that_meet_a_newcomer_at_once_both_note_the_try(
     other_writer.close()
 
 
+@pytest.mark.parametrize("store", ["postgresql"], indirect=True)
+async def test_two_servers_do_not_both_take_a_try_for_the_last_unrated_one(
+    store: PuzzleStore,
+) -> None:
+    other_writer = Writer(store._database)
+    other = PuzzleStore(store._database, other_writer)
+    for number in range(20):
+        holder = f"{number:064}"
+        for listed in NEXT[: UNRATED_TRIES - 1]:
+            await store.note(holder, listed, NOW, solved=True)
+        fifth_and_sixth = await asyncio.gather(
+            store.note(holder, NEXT[-1], NOW, solved=True),
+            other.note(holder, NEXT[-2], NOW, solved=True),
+        )
+        assert sum(each.change is not None for each in fifth_and_sixth) == 1
+    other_writer.close()
+
+
 # --- Judging ---
 
 PUZZLE = from_fields(next(each for each in shipped_fields() if each["solution"].count(" ") == 4))
@@ -318,6 +433,17 @@ def test_moves_beside_the_solution_are_refused(moves: list[int]) -> None:
     with pytest.raises(ApiError) as caught:
         judge(PUZZLE, moves)
     assert caught.value.code == "bad-message"
+
+
+def test_a_defence_is_done_after_its_one_move() -> None:
+    defence = next(each for each in shipped().values() if "defend" in each.themes).read()
+    right = judge(defence, list(defence.solution))
+    assert (right.right, right.done, right.reply) == (True, True, None)
+    assert outcome(right.after) is None
+    wrong = judge(defence, [next(iter(defence.refutations[0]))])
+    assert (wrong.right, wrong.plies) == (False, 1)
+    assert wrong.reply is not None
+    assert outcome(wrong.after.after(wrong.reply)) is not None
 
 
 def test_an_illegal_move_is_refused() -> None:
@@ -408,7 +534,7 @@ def searching_with(engine: Engine, memory: dict[str, str], monkeypatch: pytest.M
     remembered = cast(
         "Any", SimpleNamespace(read=read, keep=keep, take_lease=take_lease, end_lease=end_lease)
     )
-    return Searching(store, cast("Any", None), fakes, fakes, remembered)
+    return Searching(store, cast("Any", None), fakes, fakes, cast("Any", None), remembered)
 
 
 @pytest.mark.parametrize("code", ["engine-failed", "no-such-game"])
@@ -470,5 +596,96 @@ def test_an_engine_process_looks_for_both() -> None:
     positions, moves = play_game(Layout.shuffled(1), Random(1))
     game = Game(positions[0].layout, moves)
     assert set(_look_for_puzzles({"kind": "puzzle"}, game)) == {"puzzle"}
-    answer: dict[str, Any] = _look_for_puzzles({"kind": "missed", "side": "black"}, game)
+    question = {"kind": "missed", "side": "black", "mistake": None}
+    answer: dict[str, Any] = _look_for_puzzles(question, game)
     assert set(answer) == {"missed"}
+
+
+# White's last mistake is move 7 of both, at ply 7: c4 keeps the draw, and c3 loses.
+EARLY_MISTAKE = (
+    "B5C4D2A4/B2E5B1B4C3/D4D3C6B3A2F6/E2F2C5--A5F1D5/C1A6B6A3F4D1/F5C2A1E6E1/F3E4E3D6 "
+    "c6 a1 e4 e6 e5 f7 e2 c3 d5 c5 g7 c1 d6 e3 a4 f6 g6 f4 b5 c4 b2 e7 f5"
+)
+
+
+class ReviewingEngine:
+    """Stands for the engine and the kept reviews: answers in this process, and counts."""
+
+    def __init__(self) -> None:
+        self.review: dict[str, Any] | None = None
+        self.asked: list[dict[str, Any]] = []
+
+    async def stored(self, line: str) -> dict[str, Any] | None:
+        assert line == EARLY_MISTAKE
+        return self.review
+
+    async def work(self, question: dict[str, Any], _: str) -> AsyncGenerator[dict[str, Any], None]:
+        self.asked.append(question)
+        game = parse_line(question["line"])
+        yield {"waiting": True}
+        yield _look_for_puzzles(question, game)
+
+
+def review_of(line: str) -> dict[str, Any]:
+    """Review a game as the server does, until its last mistake has a better move."""
+    game = parse_line(line)
+    assert game is not None
+    found: list[Review] = []
+
+    def is_enough() -> bool:
+        return bool(found) and last_mistake(found[-1].data(), Side.WHITE) is not None
+
+    limits = Limits(seconds=60, memory=64 * MIB)
+    found.append(review(game, limits, tell=found.append, cancelled=is_enough))
+    return dict(found[-1].data())
+
+
+async def test_a_mistake_of_a_review_is_missed_however_early_it_was() -> None:
+    game = parse_line(EARLY_MISTAKE)
+    assert game is not None
+    room = cast("Any", SimpleNamespace(id="game", layout=game.layout, moves=game.moves))
+    engine = ReviewingEngine()
+    fakes, none = cast("Any", engine), cast("Any", None)
+    searching = Searching(none, none, none, fakes, fakes, none)
+    # The search from the end does not go back that far.
+    assert await searching.find_missed([(room, Side.WHITE)], "") is None
+    # What was found before there is a review does not hide what the review has proven.
+    engine.review = review_of(EARLY_MISTAKE)
+    found = await searching.find_missed([(room, Side.WHITE)], "")
+    assert found is not None
+    assert found[:2] == (room, Side.WHITE)
+    missed = found[2]
+    assert (missed["ply"], missed["value"], missed["played"]) == (7, "draw", "c3")
+    assert missed["right"] == ["c4"]
+    assert missed["refutations"]["c3"]["value"] == "loss"
+    assert missed == await searching.missed(room, Side.WHITE, "")
+    # The engine was asked once without a review, and once with it.
+    assert [question["mistake"] is not None for question in engine.asked] == [False, True]
+
+
+def test_a_mistake_that_cannot_be_refuted_in_time_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game = parse_line(EARLY_MISTAKE)
+    assert game is not None
+    mistake = Turn(7, game.moves[7], DRAW, LOSS, better=parse_cell("c4"))
+    position = [node.position for node in game.main_line()][6]
+    monkeypatch.setattr("kamon.puzzles.missed._SECONDS", 0.001)
+    solver = Solver(game.layout, Limits(memory=16 * MIB))
+    assert reviewed_mistake(solver, position, mistake) is None
+    with pytest.raises(ValueError, match="has not proven"):
+        reviewed_mistake(solver, position, replace(mistake, better=None))
+
+
+def test_a_move_that_is_not_proven_is_neither_right_nor_wrong() -> None:
+    game = parse_line(EARLY_MISTAKE)
+    assert game is not None
+    positions = [game.root.position, *(node.position for node in game.main_line())]
+    room = cast("Any", SimpleNamespace(positions=positions))
+    lost = {"reply": "d5", "value": "loss", "plies": 0}
+    missed = {"ply": 7, "value": "draw", "right": ["c4"], "refutations": {"c3": lost}}
+    assert _judge_missed(room, missed, parse_cell("c4")).right
+    assert not _judge_missed(room, missed, parse_cell("c3")).right
+    with pytest.raises(ApiError) as caught:
+        _judge_missed(room, missed, parse_cell("d3"))
+    assert caught.value.code == "too-slow"

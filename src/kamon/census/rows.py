@@ -100,6 +100,10 @@ PUZZLES: Final = TableFormat(
 )
 
 
+# As above. They have parts of their own, so that one folder may hold a run of each kind.
+ONE_MOVE_PUZZLES: Final = TableFormat("one-move", 1, PUZZLES.columns)
+
+
 def write_rows(path: Path, rows: Sequence[Row], table_format: TableFormat) -> None:
     """Write rows to a file of their own."""
     write_table(path, pa.Table.from_pylist(list(rows), schema=table_format.schema))
@@ -141,17 +145,17 @@ def check_file(path: Path, table_format: TableFormat) -> None:
     except pa.ArrowInvalid:
         raise _damage(path) from None
     if marks.get(_NAME, b"").decode() != table_format.name:
-        raise FormatError(f"{path} is no table of {table_format.name}")
+        raise FormatError(f"{path} is not a table of {table_format.name}")
     version = marks.get(_VERSION, b"").decode()
     if version != str(table_format.version):
         raise FormatError(
             f"{path} has version {version} of the table of {table_format.name}, "
-            f"and this program reads version {table_format.version}"
+            f"but this program reads version {table_format.version}"
         )
 
 
 def _damage(path: Path) -> FormatError:
-    return FormatError(f"{path} is damaged: it is no whole Parquet file")
+    return FormatError(f"{path} is damaged: it is not a complete Parquet file")
 
 
 def read_rows(path: Path, table_format: TableFormat) -> list[Row]:
@@ -221,11 +225,11 @@ def _saying_what_to_do() -> Iterator[None]:
     try:
         yield
     except FormatError as error:
-        raise FormatError(f"{error}. Delete it, and that work is done again.") from None
+        raise FormatError(f"{error}. Delete it, and run the same command again.") from None
 
 
 def _number(path: Path) -> int:
     try:
         return int(path.stem.rpartition("-")[2])
     except ValueError:
-        raise FormatError(f"{path} is no part of a census: its name has no number") from None
+        raise FormatError(f"{path} is not part of a run: there is no number in its name") from None

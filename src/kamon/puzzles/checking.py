@@ -15,6 +15,7 @@ from kamon.engine.values import DRAW, LOSS, VALUE_NAMES, WIN
 from kamon.notation import format_cell
 from kamon.position import Position
 from kamon.puzzles.finding import is_dull
+from kamon.puzzles.one_move import only_candidate
 from kamon.puzzles.puzzle import Puzzle, Refutation
 from kamon.puzzles.themes import themes_of
 
@@ -25,10 +26,7 @@ def find_defects(puzzle: Puzzle) -> list[str]:
     """Say everything that is wrong with a puzzle whose moves are legal."""
     check = _Check(puzzle)
     position = puzzle.position
-    if rules.dangers(position).winning:
-        check.defects.append("it is won in one move")
-    if is_dull(position, puzzle.solution):
-        check.defects.append("it is dull")
+    check.defects += _defects_of_kind(position, puzzle.solution)
     themes = themes_of(position, puzzle.solution, puzzle.value)
     if puzzle.themes != themes:
         check.defects.append(f"its themes are {' '.join(themes)}")
@@ -39,6 +37,20 @@ def find_defects(puzzle: Puzzle) -> list[str]:
             check.defence(position, cell)
         position = position.after(cell)
     return check.defects
+
+
+def _defects_of_kind(position: Position, solution: tuple[int, ...]) -> list[str]:
+    """Say what the rules alone show to be wrong with a puzzle of one move, or of several."""
+    if len(solution) == 1:
+        if only_candidate(position) != solution[0]:
+            return ["its move is not the only one that wins at once or stops the threats"]
+        return []
+    defects = []
+    if rules.dangers(position).winning:
+        defects.append("it is won in one move")
+    if is_dull(position, solution):
+        defects.append("it is dull")
+    return defects
 
 
 class _Check:

@@ -3,7 +3,8 @@
     # kamon puzzles 1
     id,line,solution,value,rating,themes,refutations
 
-``line`` is the position line of the game up to the puzzle. ``solution`` has the moves to the end.
+``line`` is the position line of the game up to the puzzle. ``solution`` has the moves to the end;
+with the theme ``defend`` it is one move, and the game goes on.
 ``themes`` are separated by spaces. ``refutations`` has the wrong moves of each of the solver's
 turns, turns separated by `` / ``: ``c4:d5-6`` says that c4 is answered by d5 and loses six plies
 later, the reply among them, and ``c4:d5=8`` that it draws. A wrong move that ends the game itself
@@ -126,7 +127,10 @@ def _check_moves(puzzle: Puzzle) -> None:
         if place % 2 == 0:
             _check_turn(position, cell, puzzle.refutations[place // 2])
         position = after
-    if rules.outcome(position) is None:
+    if puzzle.is_defence:
+        if puzzle.turns > 1 or rules.outcome(position) is not None:
+            raise FormatError("a defence is one move after which the game goes on")
+    elif rules.outcome(position) is None:
         raise FormatError("the solution ends before the game does")
 
 

@@ -7,11 +7,13 @@ from kamon import rules
 from kamon.engine.late import LateSolver
 from kamon.engine.values import DRAW, LOSS, WIN
 from kamon.position import Position
-from kamon.puzzles.puzzle import FEWEST_TURNS, MOST_TURNS, Puzzle, Refutation
+from kamon.puzzles.puzzle import MOST_TURNS, Puzzle, Refutation
 from kamon.puzzles.themes import themes_of
 
 # Earlier positions take longer to prove, and hardly any is decided within six turns.
 FIRST_PLY: Final = 15
+# Puzzles of one move follow rules of their own (``one_move``).
+_FEWEST_TURNS: Final = 2
 # So many wrong first moves must survive the opponent's next stone, or a short look finds the right
 # one: where all but one lose to the same threat, it is the move that meets the threat.
 _LEAST_TEMPTING: Final = 2
@@ -57,7 +59,7 @@ def find_solution(solver: LateSolver, position: Position) -> tuple[int, ...] | N
 
 def _fits(plies: int) -> bool:
     """Tell whether a game of so many plies has a fitting number of the solver's turns."""
-    return FEWEST_TURNS <= (plies + 1) // 2 <= MOST_TURNS
+    return _FEWEST_TURNS <= (plies + 1) // 2 <= MOST_TURNS
 
 
 def _only_line(solver: LateSolver, position: Position, goal: int) -> list[int] | None:

@@ -14,9 +14,14 @@ from kamon.puzzles.checking import find_defects
 from kamon.puzzles.difficulty import first_rating
 from kamon.puzzles.files import to_fields
 from kamon.puzzles.finding import find_puzzle
+from kamon.puzzles.one_move import one_move_puzzles
 from kamon.puzzles.puzzle import Pattern, Puzzle
+from kamon.puzzles.themes import BLOCK, DEFEND, LINK, LOOP
 
 GAMES_IN_A_BATCH: Final = 300
+# The puzzles of one move in a batch, by their first theme. Half of them are defences; of the wins
+# each kind is as frequent as the others, though connections are thirty times as frequent in games.
+ONE_MOVE_BATCH: Final = {LINK: 1, LOOP: 1, BLOCK: 1, DEFEND: 3}
 # The levels that play: they err, so their games have turning points, and they play to win.
 _LEVELS: Final = (2, 3, 4, 6)
 # The first plies are played at random, and later ones now and then, so that games differ.
@@ -39,6 +44,26 @@ class PuzzlesJob:
         return [dict(to_fields(puzzle)) for puzzle in puzzles if puzzle is not None]
 
 
+@dataclass(frozen=True, slots=True)
+class OneMoveJob:
+    """A batch of one-move puzzles, a fixed number of each kind: the same number makes the same."""
+
+    number: int
+
+    def run(self) -> list[dict[str, Any]]:
+        """Play games until there are enough puzzles of each kind, at most one from a game."""
+        rng = Random(f"one-move puzzles {self.number}")  # noqa: S311 - no secret
+        missing, found = dict(ONE_MOVE_BATCH), list[Puzzle]()
+        while any(missing.values()):
+            positions, moves = play_game(Layout.shuffled(rng.getrandbits(_SEED_BITS)), rng)
+            for puzzle in one_move_puzzles(positions, moves):
+                if missing[puzzle.themes[0]]:
+                    missing[puzzle.themes[0]] -= 1
+                    found.append(checked_and_rated(puzzle))
+                    break
+        return [dict(to_fields(puzzle)) for puzzle in found]
+
+
 def make_puzzle(rng: Random) -> Puzzle | None:
     """Play a game, and return the best puzzle in it, if it has one."""
     layout = Layout.shuffled(rng.getrandbits(_SEED_BITS))
@@ -49,8 +74,11 @@ def make_puzzle(rng: Random) -> Puzzle | None:
 def proven_puzzle(positions: list[Position], moves: list[int]) -> Puzzle | None:
     """Return the best puzzle of a game, proven twice and rated."""
     found = find_puzzle(positions, moves)
-    if found is None:
-        return None
+    return None if found is None else checked_and_rated(found)
+
+
+def checked_and_rated(found: Puzzle) -> Puzzle:
+    """Prove a puzzle a second time, and rate it."""
     defects = find_defects(found)
     if defects:
         raise AssertionError(f"two proofs of puzzle {found.id} differ: {', '.join(defects)}")

@@ -11,8 +11,9 @@ from kamon.geometry import cells, mask_of
 from kamon.layout import Layout
 from kamon.notation import format_position
 from kamon.position import Position
+from kamon.puzzles.themes import DEFEND
 
-FEWEST_TURNS: Final = 2
+FEWEST_TURNS: Final = 1
 MOST_TURNS: Final = 6
 _ID_LENGTH: Final = 8
 
@@ -38,8 +39,9 @@ class Puzzle:
     """A position in which one move alone keeps the value, at each of the solver's turns.
 
     ``solution`` has the moves of both sides to the end of the game, the solver's first: the only
-    right one each time, and between them the most stubborn defence. ``refutations`` has for each of
-    the solver's turns every wrong move. ``value`` is a win or a draw. ``rating`` is a first guess.
+    right one each time, and between them the most stubborn defence. A puzzle with the theme
+    ``defend`` is over after one move, though the game goes on. ``refutations`` has for each of the
+    solver's turns every wrong move. ``value`` is a win or a draw. ``rating`` is a first guess.
     """
 
     layout: Layout
@@ -65,6 +67,11 @@ class Puzzle:
     def turns(self) -> int:
         """How many moves the solver has to find."""
         return (len(self.solution) + 1) // 2
+
+    @property
+    def is_defence(self) -> bool:
+        """Whether the task is to stop a threat: the puzzle is over before the game is."""
+        return DEFEND in self.themes
 
     def at(self, plies: int) -> Position:
         """Return the position after so many moves of the solution."""

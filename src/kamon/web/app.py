@@ -208,6 +208,7 @@ async def _running(
         Analysts(settings.analysts, core.budgets) as analysts,
     ):
         writer, studio = core.desk.writer, Studio(core.budgets)
+        reviews = Reviews(writer, analysts)
         services = Services(
             settings=settings,
             health=core.health,
@@ -221,9 +222,9 @@ async def _running(
             studies=Studies(writer.database, writer),
             thinkers=core.thinkers,
             analysts=analysts,
-            reviews=Reviews(writer, analysts),
+            reviews=reviews,
             studio=studio,
-            puzzles=_puzzles(core, analysts),
+            puzzles=_puzzles(core, analysts, reviews),
             following=core.following,
         )
         _show_numbers(services)
@@ -244,10 +245,11 @@ async def _running(
         studio.close()
 
 
-def _puzzles(core: _Core, analysts: Analysts) -> Puzzles:
+def _puzzles(core: _Core, analysts: Analysts, reviews: Reviews) -> Puzzles:
     database = core.desk.writer.database
     book, store = Book(database), PuzzleStore(database, core.desk.writer)
-    return Puzzles(book, store, Searching(store, book, core.desk, analysts, core.memory))
+    searching = Searching(store, book, core.desk, analysts, reviews, core.memory)
+    return Puzzles(book, store, searching)
 
 
 async def think(settings: Settings, database: Database, ended: asyncio.Event) -> None:

@@ -136,6 +136,13 @@ day_games: Final = Table(
     Column("moves", Integer),
     Index("day_games_date", "date"),
 )
+# The days on which somebody has tried a puzzle or ended a game, counted from 1 January 1970 in UTC.
+played_days: Final = Table(
+    "played_days",
+    metadata,
+    Column("holder", String(64), primary_key=True),
+    Column("day", Integer, primary_key=True),
+)
 # What the server itself must remember: its key, and when it was last seen alive.
 server: Final = Table(
     "server",
@@ -307,7 +314,7 @@ class Database:
         plain = name not in (None, "", ":memory:") and not str(name).startswith("file:")
         if self.engine.dialect.name == "sqlite" and not plain:
             raise DatabaseError(
-                f"{shown(self.url)} names no file: expected an address such as {_EXAMPLES}"
+                f"{shown(self.url)} does not name a file: expected an address such as {_EXAMPLES}"
             )
 
     # --- Opening ---
@@ -397,7 +404,7 @@ class Database:
         if self.copy_mark() is not None:
             raise DatabaseError(
                 f"{self.name} holds an unfinished copy of another database: finish it with "
-                "kamon copy, or drop it and begin with a new one"
+                "kamon copy, or drop it and start with a new one"
             )
 
     def _hold(self, path: Path) -> None:
@@ -560,7 +567,7 @@ def _engine(url: str, server_options: str = "") -> Engine:
         ) from error
     except (ArgumentError, NoSuchModuleError, KeyError) as error:
         raise DatabaseError(
-            f"{shown(url)} is no database that can be opened: "
+            f"{shown(url)} is not a database that can be opened: "
             f"expected an address such as {_EXAMPLES}"
         ) from error
 

@@ -37,13 +37,16 @@ class Prepared:
         return found
 
 
-def insert_new(connection: Connection, table: Table, row: Mapping[str, Any]) -> bool:
-    """Insert a row unless there is one like it, perhaps from another server; tell which it was."""
+def insert_missing(connection: Connection, table: Table) -> Insert:
+    """Return a statement that inserts only rows that are missing; another server may be first."""
     # Both dialects have the clause, and each has a class of its own for it.
-    statement: Insert = (
-        sqlite.insert(table).on_conflict_do_nothing()
-        if connection.dialect.name == "sqlite"
-        else postgresql.insert(table).on_conflict_do_nothing()
-    )
+    if connection.dialect.name == "sqlite":
+        return sqlite.insert(table).on_conflict_do_nothing()
+    return postgresql.insert(table).on_conflict_do_nothing()
+
+
+def insert_new(connection: Connection, table: Table, row: Mapping[str, Any]) -> bool:
+    """Insert a row unless there is one like it, and return whether it was inserted."""
+    statement = insert_missing(connection, table)
     counted = statement.values(row).execution_options(preserve_rowcount=True)
     return connection.execute(counted).rowcount == 1

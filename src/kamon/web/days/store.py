@@ -148,6 +148,22 @@ class Days:
         with self._writer.database.reading() as connection:
             return [LevelResult(*row) for row in connection.execute(query)]
 
+    def best_of(self, day: date, holder: str | None) -> DayGame | None:
+        """Return a holder's best finished game on a day's board: a win with the fewest stones."""
+        if holder is None:
+            return None
+        of = day_games.c
+        query = (
+            select(of.game, of.date, of.level, of.side, of.won, of.moves)
+            .join(holders, holders.c.game == of.game)
+            .where(of.date == day.isoformat(), holders.c.holder == holder, of.moves.is_not(None))
+            .order_by(case((of.won.is_(True), 0), else_=1), of.moves, of.game)
+            .limit(1)
+        )
+        with self._writer.database.reading() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else DayGame(*row[:3], Side(row.side), row.won, row.moves)
+
     def games_of(self, day: date, holder: str, limit: int) -> list[str]:
         """List a holder's games on a day's board, the latest first."""
         query = (

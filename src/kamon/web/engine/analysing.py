@@ -62,16 +62,21 @@ def _answer(question: Told, tell: Callable[[Told], None], stopped: Callable[[], 
 
 def _look_for_puzzles(question: Told, game: Any) -> Told:  # noqa: ANN401 - as below
     """Find the puzzle in a game, or the move that one side missed."""
+    from kamon.engine.review import read_turn  # noqa: PLC0415
     from kamon.position import Side  # noqa: PLC0415
     from kamon.puzzles.files import format_row  # noqa: PLC0415
     from kamon.puzzles.making import proven_puzzle  # noqa: PLC0415
-    from kamon.puzzles.missed import missed_move  # noqa: PLC0415
+    from kamon.puzzles.missed import missed_move, reviewed_mistake  # noqa: PLC0415
 
     positions = [game.root.position, *(node.position for node in game.main_line())]
     if question["kind"] == "puzzle":
         puzzle = proven_puzzle(positions, game.moves)
         return {"puzzle": None if puzzle is None else format_row(puzzle)}
-    missed = missed_move(positions, game.moves, Side(question["side"]))
+    if question["mistake"] is None:
+        missed = missed_move(positions, game.moves, Side(question["side"]))
+    else:
+        mistake = read_turn(question["mistake"])
+        missed = reviewed_mistake(_solver(game.layout), positions[mistake.ply], mistake)
     return {"missed": None if missed is None else missed.data()}
 
 

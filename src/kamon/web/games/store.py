@@ -22,6 +22,7 @@ from kamon.web.database import (
     thoughts,
     unsigned_holders,
 )
+from kamon.web.days.played import note_ended_games
 from kamon.web.days.store import DayGame, note_begun, note_ended
 from kamon.web.games.rooms import Event, Room
 from kamon.web.statements import Prepared
@@ -175,6 +176,13 @@ def _note_days(connection: Connection, changes: Sequence[Change]) -> None:
     of_days = [(change.base, change.day) for change in changes if change.day is not None]
     note_begun(connection, [day for base, day in of_days if not base])
     note_ended(connection, [day for base, day in of_days if base and day.moves is not None])
+    ends = (
+        (change.game, each.at)
+        for change in changes
+        for each in change.events
+        if each.kind == "ended"
+    )
+    note_ended_games(connection, ends)
 
 
 def _want_thoughts(connection: Connection, changes: Iterable[Change]) -> None:

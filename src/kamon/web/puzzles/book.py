@@ -10,6 +10,7 @@ import heapq
 import json
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
@@ -20,6 +21,7 @@ from sqlalchemy import select
 
 from kamon.puzzles.files import parse_row, shipped_rows, split_row
 from kamon.puzzles.puzzle import Puzzle
+from kamon.puzzles.themes import KEEP_THE_DRAW
 from kamon.web.database import Database, puzzles
 from kamon.web.puzzles.glicko import Rating
 
@@ -27,8 +29,14 @@ from kamon.web.puzzles.glicko import Rating
 FIRST_DEVIATION: Final = 200.0
 # Of so many puzzles that fit best, any is taken.
 _CHOICE: Final = 24
-# A puzzle for everybody is neither too easy nor too hard.
+# Until this day a daily puzzle only had to be neither too easy nor too hard. Servers that are asked
+# for an earlier day must still choose the same one.
+_SHORT_ON_WEEKDAYS_SINCE: Final = date(2026, 11, 19)
 _DAILY_RATINGS: Final = (1000, 1500)
+# Since then it is short from Monday to Friday, and hard on Saturday and Sunday.
+_MOST_WEEKDAY_TURNS: Final = 3
+_LEAST_WEEKEND_RATING: Final = 1500
+_SATURDAY: Final = 5
 _REFRESH_SECONDS: Final = 60.0
 
 
@@ -40,6 +48,7 @@ class Listed:
     rating: Rating
     themes: tuple[str, ...]
     text: str
+    turns: int
     tries: int = 0
 
     @property
@@ -61,7 +70,8 @@ def shipped() -> dict[str, Listed]:
 def _listed(text: str) -> Listed:
     fields = split_row(text)
     rating = Rating(float(fields["rating"]), FIRST_DEVIATION)
-    return Listed(fields["id"], rating, tuple(fields["themes"].split()), text)
+    turns = (len(fields["solution"].split()) + 1) // 2
+    return Listed(fields["id"], rating, tuple(fields["themes"].split()), text, turns)
 
 
 class Book:
@@ -111,7 +121,7 @@ class Book:
                     # It came with another version of the program.
                     continue
                 rating = Rating(row.rating, row.deviation, row.volatility)
-                found[row.id] = Listed(row.id, rating, _listed(text).themes, text, row.tries)
+                found[row.id] = replace(_listed(text), rating=rating, tries=row.tries)
         return found
 
     def find(self, puzzle: str) -> Listed | None:
@@ -119,13 +129,16 @@ class Book:
         return self.puzzles().get(puzzle)
 
     def choose(
-        self, near: float, rng: Random, *, theme: str | None = None, without: frozenset[str]
+        self,
+        near: float,
+        rng: Random,
+        *,
+        fits: Callable[[Listed], bool] = lambda _: True,
+        without: frozenset[str],
     ) -> Listed | None:
         """Choose a puzzle of about some rating that is not among those already tried."""
         fitting = (
-            each
-            for each in self.puzzles().values()
-            if each.id not in without and (theme is None or theme in each.themes)
+            each for each in self.puzzles().values() if each.id not in without and fits(each)
         )
         closest = heapq.nsmallest(_CHOICE, fitting, key=lambda each: abs(each.rating.value - near))
         return rng.choice(closest) if closest else None
@@ -135,16 +148,24 @@ def puzzle_for(day: date, used: frozenset[str]) -> str:
     """Choose the puzzle of a day: the same on every server that has the same puzzles.
 
     Each puzzle has a random number for the day, and the lowest is taken. None comes twice while
-    others are left.
+    others are left. Only first ratings count: they are the same everywhere.
     """
-    low, high = _DAILY_RATINGS
-    fitting = [each.id for each in shipped().values() if low <= each.rating.value <= high]
+    fitting = [each.id for each in shipped().values() if _fits(each, day)]
     fresh = [each for each in fitting if each not in used]
 
     def number(puzzle: str) -> str:
         return hashlib.sha256(f"{day.isoformat()} {puzzle}".encode()).hexdigest()
 
     return min(fresh or fitting or list(shipped()), key=number)
+
+
+def _fits(listed: Listed, day: date) -> bool:
+    if day < _SHORT_ON_WEEKDAYS_SINCE:
+        low, high = _DAILY_RATINGS
+        return low <= listed.rating.value <= high
+    if day.weekday() >= _SATURDAY:
+        return listed.rating.value >= _LEAST_WEEKEND_RATING
+    return listed.turns <= _MOST_WEEKDAY_TURNS and KEEP_THE_DRAW not in listed.themes
 
 
 def pattern_text(puzzle: Puzzle) -> str:

@@ -15,8 +15,12 @@ PuzzleId = Annotated[str, StringConstraints(pattern=r"^[a-z2-7]{8}$")]
 CellName = Annotated[str, StringConstraints(pattern=r"^[a-g][1-7]$")]
 DayName = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 MonthName = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])$")]
-ThemeName = Literal["link", "loop", "block", "poison", "quiet", "corner", "double", "draw"]
+ThemeName = Literal[
+    "link", "loop", "block", "defend", "poison", "quiet", "corner", "double", "draw"
+]
 Goal = Literal["win", "draw"]
+# What a puzzle asks for. "defend" is to stop a threat: it is over after that one move.
+Task = Literal["win", "draw", "defend"]
 Value = Literal["win", "draw", "loss"]
 Result = Literal["solved", "missed"]
 
@@ -36,17 +40,19 @@ class ProgressView(TypedDict):
 class PuzzleView(TypedDict):
     """A puzzle to solve. ``result`` is how the visitor's first try ended, if there was one.
 
-    ``line`` is the game up to where it begins.
+    ``line`` is the game up to where it begins. ``rated`` says whether the visitor's next try of it
+    changes ratings: not in a run, not a second time, and not among a newcomer's first five.
     """
 
     id: str
     line: str
     board: BoardView
     side: SideName
-    goal: Goal
+    goal: Task
     turns: int
     rating: int
     tries: int
+    rated: bool
     result: Result | None
     # The day whose puzzle it is, where it was asked for by that.
     date: str | None
@@ -83,9 +89,10 @@ class MoveView(TypedDict):
     """What comes of a move: the board after it, and the reply with the board after that.
 
     Of a wrong one ``value`` tells what it leads to, and ``plies`` how many moves of both sides
-    later. A reply to a right one is the most stubborn defence. ``change`` is what the rating has
-    gained or lost; None where the puzzle counts no more, or not yet. ``result`` is how the first
-    try has ended, when it has.
+    later; early in one of the visitor's own games that may be unknown, and then it is 0. A reply to
+    a right one is the most stubborn defence. ``change`` is what the rating has gained or lost; None
+    where the puzzle counts no more, not yet, or is not rated. ``result`` is how the first try has
+    ended, when it has.
     """
 
     right: bool

@@ -1,7 +1,7 @@
 """Puzzles over HTTP. The solution stays here: each move is judged when it is played."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import date, timedelta
 from random import SystemRandom
 from typing import Annotated, Any, Final
@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi import Path as PathParam
 from typing_extensions import TypedDict
 
-from kamon.engine.values import VALUE_NAMES, VALUES
+from kamon.engine.values import DRAW, VALUE_NAMES, VALUES
 from kamon.notation import format_cell, format_layout, parse_cell
 from kamon.position import Side
 from kamon.puzzles.puzzle import Puzzle
@@ -43,8 +43,10 @@ from kamon.web.puzzles.messages import (
     RunAnswer,
     RunView,
     SolutionView,
+    Task,
     ThemeName,
 )
+from kamon.web.puzzles.newcomers import EASY_RATING, UNRATED_TRIES, step
 from kamon.web.puzzles.searching import MISSED_GAMES
 from kamon.web.puzzles.store import Player
 from kamon.web.schemas import ERROR_ANSWERS
@@ -69,22 +71,34 @@ router = APIRouter(prefix="/api/puzzles", responses=ERROR_ANSWERS)
 async def next_puzzle(
     request: Request, services: ServicesParam, theme: ThemeName | None = None
 ) -> PuzzleView:
-    """Choose a puzzle that fits the visitor, of a theme or any."""
+    """Choose a puzzle that fits the visitor, of a theme or any. Newcomers begin with easy ones."""
     visitor = services.visitor(request, changes=False)
     player = await asyncio.to_thread(services.puzzles.store.player, visitor.holder)
     tried = await asyncio.to_thread(services.puzzles.store.tried, visitor.holder)
-    return _puzzle_view(await _choose(services, player.rating.value, tried, theme), tried)
+    near, fits = player.rating.value, _of_theme(theme)
+    # The tries of a visitor without a secret cannot be counted.
+    if visitor.holder is not None and len(tried) < UNRATED_TRIES:
+        near, fits = EASY_RATING, step(len(tried), theme)
+    listed = await _choose(services, near, tried, fits)
+    return _puzzle_view(listed, tried, rated=_is_rated(visitor, tried, listed.id))
+
+
+def _of_theme(theme: ThemeName | None) -> Callable[[Listed], bool]:
+    return lambda listed: theme is None or theme in listed.themes
 
 
 async def _choose(
-    services: Services, near: float, tried: Collection[str], theme: ThemeName | None = None
+    services: Services,
+    near: float,
+    tried: Collection[str],
+    fits: Callable[[Listed], bool] = lambda _: True,
 ) -> Listed:
     """Choose a puzzle of about some rating. Who has tried them all begins again."""
 
     def choose() -> Listed | None:
         book = services.puzzles.book
-        found = book.choose(near, _rng, theme=theme, without=frozenset(tried))
-        return found or book.choose(near, _rng, theme=theme, without=frozenset())
+        found = book.choose(near, _rng, fits=fits, without=frozenset(tried))
+        return found or book.choose(near, _rng, fits=fits, without=frozenset())
 
     listed = await asyncio.to_thread(choose)
     if listed is None:
@@ -142,7 +156,7 @@ async def _run_view(services: Services, player: Player) -> RunView:
     puzzle = None
     if left and player.run_puzzle is not None:
         # How it was tried before is of no interest while the clock runs.
-        puzzle = _puzzle_view(await _find(services, player.run_puzzle), {})
+        puzzle = _puzzle_view(await _find(services, player.run_puzzle), {}, rated=False)
     return {
         "left": left,
         "score": player.run_score,
@@ -180,7 +194,8 @@ async def show_day(name: DayName, request: Request, services: ServicesParam) -> 
     day = read_day(name, services)
     listed = await _find(services, await services.puzzles.store.puzzle_of(day))
     tried = await asyncio.to_thread(services.puzzles.store.tried, visitor.holder)
-    return {**_puzzle_view(listed, tried), "date": name}
+    rated = _is_rated(visitor, tried, listed.id)
+    return {**_puzzle_view(listed, tried, rated=rated), "date": name}
 
 
 def read_day(name: str, services: Services) -> date:
@@ -251,7 +266,10 @@ async def try_missed(
 
 def _judge_missed(room: Room, missed: dict[str, Any], cell: int) -> Judged:
     after = play(room.positions[missed["ply"]], cell)
-    found = missed["refutations"].get(format_cell(cell))
+    name = format_cell(cell)
+    if name not in missed["right"] and name not in missed["refutations"]:
+        raise ApiError("too-slow", detail="it is not proven what this move leads to")
+    found = missed["refutations"].get(name)
     if found is None:
         value = VALUES[missed["value"]]
         return Judged(right=True, done=True, after=after, reply=None, value=value, plies=0)
@@ -273,16 +291,18 @@ async def show_puzzle(name: PuzzleId, request: Request, services: ServicesParam)
     """Tell a puzzle, without its solution."""
     visitor = services.visitor(request, changes=False)
     listed = await _find(services, name)
-    return _puzzle_view(
-        listed, await asyncio.to_thread(services.puzzles.store.tried, visitor.holder)
-    )
+    tried = await asyncio.to_thread(services.puzzles.store.tried, visitor.holder)
+    return _puzzle_view(listed, tried, rated=_is_rated(visitor, tried, name))
 
 
 @router.post("/{name}/moves")
 async def try_move(
     name: PuzzleId, tried: Moves, request: Request, services: ServicesParam
 ) -> MoveView:
-    """Judge the solver's newest move. The first try of a puzzle is rated when it is over."""
+    """Judge the solver's newest move. The first try of a puzzle is rated when it is over.
+
+    Only a newcomer's first five are not.
+    """
     visitor = services.visitor(request, changes=True)
     services.spend(request, "messages")
     listed = await _find(services, name)
@@ -341,17 +361,30 @@ async def _find(services: Services, name: str) -> Listed:
 # --- What is told ----------------------------------------------------------------------------
 
 
-def _puzzle_view(listed: Listed, tried: dict[str, bool]) -> PuzzleView:
+def _is_rated(visitor: Visitor, tried: dict[str, bool], puzzle: str) -> bool:
+    """Return whether the visitor's next try of a puzzle will be rated, as things are now."""
+    is_first = visitor.holder is not None and puzzle not in tried
+    return is_first and len(tried) >= UNRATED_TRIES
+
+
+def _task(puzzle: Puzzle) -> Task:
+    if puzzle.is_defence:
+        return "defend"
+    return "draw" if puzzle.value == DRAW else "win"
+
+
+def _puzzle_view(listed: Listed, tried: dict[str, bool], *, rated: bool) -> PuzzleView:
     puzzle = listed.read()
     return {
         "id": listed.id,
         "line": listed.line,
         "board": board_view(puzzle.position),
         "side": puzzle.position.turn.value,
-        "goal": VALUE_NAMES[puzzle.value],  # type: ignore[typeddict-item]
+        "goal": _task(puzzle),
         "turns": puzzle.turns,
         "rating": round(listed.rating.value),
         "tries": listed.tries,
+        "rated": rated,
         "result": _result(tried, listed.id),
         "date": None,
     }

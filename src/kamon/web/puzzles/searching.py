@@ -13,6 +13,7 @@ from kamon.notation import format_cell, format_layout
 from kamon.position import Side
 from kamon.puzzles.files import parse_row
 from kamon.web.engine.analysts import Analysts
+from kamon.web.engine.reviews import Reviews
 from kamon.web.errors import ApiError
 from kamon.web.games.desk import Desk
 from kamon.web.games.rooms import Room
@@ -37,6 +38,8 @@ _MISSED_AT_ONCE: Final = 8
 _REMEMBERED: Final = 1_000
 
 Told = dict[str, Any]
+# A game, a side, and the ply of the mistake that a review has found.
+_Key = tuple[str, Side, int | None]
 _log = logging.getLogger(__name__)
 
 
@@ -57,14 +60,16 @@ class Searching:
         book: Book,
         desk: Desk,
         analysts: Analysts,
+        reviews: Reviews,
         memory: ServerMemory,
     ) -> None:
         self._store = store
         self._book = book
         self._desk = desk
         self._analysts = analysts
+        self._reviews = reviews
         self._memory = memory
-        self._missed: OrderedDict[tuple[str, Side], Told | None] = OrderedDict()
+        self._missed: OrderedDict[_Key, Told | None] = OrderedDict()
 
     # --- At night ---
 
@@ -112,35 +117,67 @@ class Searching:
 
     # --- What somebody missed ---
 
+    # A review that is kept has proven mistakes from the first move on. A game without one is
+    # searched from its end, as far as that is quick.
+
     async def find_missed(
         self, rooms: list[tuple[Room, Side]], client: str
     ) -> tuple[Room, Side, Told] | None:
         """Find a move that a visitor missed in one of several games, in any order."""
         asked = 0
         for room, side in random.sample(rooms, len(rooms)):
-            asked += (room.id, side) not in self._missed
+            mistake = await self._last_mistake(room, side)
+            asked += _key(room, side, mistake) not in self._missed
             if asked > _MISSED_AT_ONCE:
                 break
-            missed = await self.missed(room, side, client)
+            missed = await self._missed_at(room, side, mistake, client)
             if missed is not None:
                 return room, side, missed
         return None
 
     async def missed(self, room: Room, side: Side, client: str) -> Told | None:
         """Return the move that a side missed in a game; the engine is asked once."""
-        key = room.id, side
+        mistake = await self._last_mistake(room, side)
+        return await self._missed_at(room, side, mistake, client)
+
+    async def _last_mistake(self, room: Room, side: Side) -> Told | None:
+        """Return a side's last mistake that the game's review has proven, with a better move."""
+        review = await self._reviews.stored(_line(room))
+        return None if review is None else last_mistake(review, side)
+
+    async def _missed_at(
+        self, room: Room, side: Side, mistake: Told | None, client: str
+    ) -> Told | None:
+        # A review may come, or prove more, after the first answer: then the engine is asked again.
+        key = _key(room, side, mistake)
         if key not in self._missed:
-            answer = await self._ask(room, {"kind": "missed", "side": side.value}, client)
-            self._missed[key] = answer["missed"]
+            question = {"kind": "missed", "side": side.value, "mistake": mistake}
+            self._missed[key] = (await self._ask(room, question, client))["missed"]
             while len(self._missed) > _REMEMBERED:
                 self._missed.popitem(last=False)
         return self._missed[key]
 
     async def _ask(self, room: Room, question: Told, client: str) -> Told:
-        line = " ".join([format_layout(room.layout), *map(format_cell, room.moves)])
-        asked = {**question, "line": line, "seconds": _SECONDS}
+        asked = {**question, "line": _line(room), "seconds": _SECONDS}
         async with aclosing(self._analysts.work(asked, client)) as told:
             async for each in told:
                 if question["kind"] in each:
                     return each
         raise ApiError("engine-failed")
+
+
+def last_mistake(review: Told, side: Side) -> Told | None:
+    """Return a side's last turn that threw something away and has a better move; None if none."""
+    parity = 0 if side is Side.BLACK else 1
+    for turn in reversed(review["turns"]):
+        if turn["ply"] % 2 == parity and turn["lost"] > 0 and turn["better"] is not None:
+            return dict(turn)
+    return None
+
+
+def _key(room: Room, side: Side, mistake: Told | None) -> _Key:
+    return room.id, side, None if mistake is None else mistake["ply"]
+
+
+def _line(room: Room) -> str:
+    return " ".join([format_layout(room.layout), *map(format_cell, room.moves)])

@@ -14,14 +14,17 @@ from kamon.puzzles.puzzle import Puzzle
 from kamon.web.database import (
     Database,
     games,
+    played_days,
     puzzle_days,
     puzzle_players,
     puzzle_tries,
     puzzles,
 )
+from kamon.web.days.played import note_played
 from kamon.web.errors import ApiError
 from kamon.web.puzzles.book import FIRST_DEVIATION, Listed, pattern_text, puzzle_for
 from kamon.web.puzzles.glicko import Rating, bounded, rated
+from kamon.web.puzzles.newcomers import UNRATED_TRIES
 from kamon.web.statements import insert_new
 from kamon.web.writer import Writer
 
@@ -63,8 +66,9 @@ NEW_PLAYER: Final = Player(Rating(FIRST_RATING, FIRST_PLAYER_DEVIATION))
 class Noted:
     """What a try has done: the player now, and by how much the rating has changed.
 
-    ``change`` is None where the puzzle had been tried before, because only the first try counts,
-    and ``solved`` tells how that ended. ``rating`` is the puzzle's, if it has changed.
+    ``change`` is None if the puzzle had been tried before, because only the first try counts, and
+    ``solved`` tells how that ended. It is also None for a newcomer, whose first tries are not
+    rated. ``rating`` is the puzzle's, if it has changed.
     """
 
     player: Player
@@ -107,6 +111,13 @@ class PuzzleStore:
             rows = connection.execute(query.where(puzzle_tries.c.holder == holder)).all()
             return {row.puzzle: row.solved for row in rows}
 
+    def solved(self, holder: str | None, puzzle: str) -> bool | None:
+        """Return whether somebody's first try of a puzzle solved it; None if there was no try."""
+        of = puzzle_tries.c
+        query = select(of.solved).where(of.holder == holder, of.puzzle == puzzle)
+        with self._database.reading() as connection:
+            return connection.execute(query).scalar()
+
     def days(self) -> dict[str, str]:
         """List the puzzles of all days that have one."""
         with self._database.reading() as connection:
@@ -126,7 +137,10 @@ class PuzzleStore:
     # --- Writing ---
 
     async def note(self, holder: str, puzzle: Listed, now: int, *, solved: bool) -> Noted:
-        """Note how the first try of a puzzle ended, and rate both; later tries change nothing."""
+        """Note how the first try of a puzzle ended, and rate both; later tries change nothing.
+
+        The first tries of a newcomer are noted, but not rated.
+        """
 
         def write(connection: Connection) -> Noted:
             player = _locked_player(connection, holder)
@@ -134,21 +148,21 @@ class PuzzleStore:
             before = connection.execute(select(puzzle_tries.c.solved).where(mine)).first()
             if before is not None:
                 return Noted(player, None, before.solved)
-            current = _locked_rating(connection, puzzle)
-            score = float(solved)
-            rating = bounded(rated(player.rating, [(current, score)]))
             streak = player.streak + 1 if solved else 0
-            after = replace(
-                player,
-                rating=rating,
-                streak=streak,
-                best_streak=max(streak, player.best_streak),
-            )
+            after = replace(player, streak=streak, best_streak=max(streak, player.best_streak))
+            # Counted behind the lock, so that two servers do not both take a try for the fifth.
+            is_newcomer = _count_tries(connection, holder) < UNRATED_TRIES
+            _keep_try(connection, holder, puzzle.id, now, solved=solved)
+            note_played(connection, holder, now)
+            if is_newcomer:
+                _keep_player(connection, holder, after)
+                return Noted(after, None, solved)
+            current, score = _locked_rating(connection, puzzle), float(solved)
+            after = replace(after, rating=bounded(rated(player.rating, [(current, score)])))
             _keep_player(connection, holder, after)
             changed = bounded(rated(current, [(player.rating, 1 - score)]))
             _keep_puzzle(connection, puzzle, changed)
-            _keep_try(connection, holder, puzzle.id, now, solved=solved)
-            return Noted(after, rating.value - player.rating.value, solved, changed)
+            return Noted(after, after.rating.value - player.rating.value, solved, changed)
 
         return await self._writer.write(write)
 
@@ -230,7 +244,7 @@ class PuzzleStore:
         """Forget everything about somebody; what their tries have done to ratings stays."""
 
         def write(connection: Connection) -> None:
-            for table in (puzzle_tries, puzzle_players):
+            for table in (puzzle_tries, puzzle_players, played_days):
                 connection.execute(delete(table).where(table.c.holder == holder))
 
         await self._writer.write(write)
@@ -281,6 +295,11 @@ def _player_columns(player: Player) -> dict[str, Any]:
         "run_puzzle": player.run_puzzle,
         "best_run": player.best_run,
     }
+
+
+def _count_tries(connection: Connection, holder: str) -> int:
+    query = select(func.count()).where(puzzle_tries.c.holder == holder)
+    return connection.execute(query).scalar_one()
 
 
 def _keep_try(connection: Connection, holder: str, puzzle: str, now: int, *, solved: bool) -> None:

@@ -469,10 +469,11 @@ export interface PuzzleView {
   line: string;
   board: BoardView;
   side: "black" | "white";
-  goal: "win" | "draw";
+  goal: "win" | "draw" | "defend";
   turns: number;
   rating: number;
   tries: number;
+  rated: boolean;
   result: "solved" | "missed" | null;
   date: string | null;
 }
