@@ -416,7 +416,7 @@ def pair(guests: Guests) -> tuple[Guest, Guest]:
     white.go(game)
     white.press("Join the game")
     expect(black.status).to_have_text("Your turn.")
-    expect(white.status).to_have_text("Black to play.")
+    expect(white.status).to_have_text("Your opponent’s turn.")
     return black, white
 
 

@@ -113,7 +113,7 @@ def test_a_program_gets_a_secret_of_256_bits(ann: Client) -> None:
         ("GET", "/handover", 200),
         ("GET", f"{stamped()}/words/de.js", 200),
         ("GET", f"{stamped()}/artwork.js", 200),
-        ("GET", f"{stamped()}/kamon.css", 200),
+        ("GET", f"{stamped()}/home.css", 200),
         ("GET", "/manifest.webmanifest", 200),
         ("GET", "/static/js/game.js", 200),
         ("GET", "/offline", 200),
@@ -149,7 +149,7 @@ def test_what_a_page_is_made_of_is_kept_for_ever_under_a_name_of_its_own(ann: Cl
     folder = stamped()
     page = ann.http.get("/").text
     assert f'src="{folder}/js/home.js"' in page
-    for path in ("/js/home.js", "/artwork.js", "/words/de.js", "/kamon.css"):
+    for path in ("/js/home.js", "/artwork.js", "/words/de.js", "/home.css"):
         assert "immutable" in ann.http.get(folder + path).headers["Cache-Control"]
     for path in ("/static/js/home.js", f"{folder}/nothing.js"):
         assert ann.http.get(path).headers["Cache-Control"] == "no-cache"

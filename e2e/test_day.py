@@ -48,7 +48,7 @@ def test_the_home_page_leads_to_the_board_of_the_day_and_it_can_be_played(guests
     expect(page.get_by_role("row", name=re.compile("^3 "))).to_contain_text("0%")
     expect(page.get_by_label("What the computer found out")).to_be_hidden()
     tokens = guest.ask("/api/day")["board"]["tokens"]
-    page.get_by_label("Against").select_option("2")
+    page.get_by_role("radio", name="Level 2: Sprout").check(force=True)
     page.get_by_label("Black (goes first)").check(force=True)
     guest.press("Play this board")
     game = guest.arrive().rsplit("/", 1)[1]
@@ -60,8 +60,8 @@ def test_the_home_page_leads_to_the_board_of_the_day_and_it_can_be_played(guests
     guest.press("Board of the day")
     page.wait_for_url("**/day?date=*")
     guest.ready()
-    expect(page.get_by_label("Against")).to_have_value("2")
-    expect(page.get_by_role("link", name=re.compile(r"level 2 .* · lost"))).to_be_visible()
+    expect(page.get_by_role("radio", name="Level 2: Sprout")).to_be_checked()
+    expect(page.get_by_role("link", name=re.compile(r"Sprout \(2\) · lost"))).to_be_visible()
 
 
 @pytest.mark.parametrize(
@@ -82,13 +82,13 @@ def test_a_day_later_the_proof_is_told_and_the_line_can_be_stepped_through(
     page.wait_for_url(f"**/day?date={days_ago(1).isoformat()}")
     guest.ready()
     proven = page.get_by_label("What the computer found out")
-    expect(proven).to_contain_text("wins with best play.")
+    expect(proven).to_contain_text("wins if both play perfectly.")
     expect(proven).to_contain_text(LINE[0])
     expect(guest.cell(LINE[0])).to_have_attribute("aria-label", re.compile(r"\bwins\b"))
     assert audit(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]  # type: ignore[index]
     page.get_by_role("button", name="One move forward").press("Enter")
-    expect(guest.live).to_contain_text(f"Move 1 of {len(LINE)}: the ")
+    expect(guest.live).to_contain_text(f"Stone 1 of {len(LINE)}: the ")
     assert guest.stones() == {LINE[0]: "black"}
     guest.press("Last position")
     expect(page.locator(".board.ended")).to_be_visible()
@@ -103,7 +103,7 @@ def test_where_white_wins_every_first_move_is_told_to_lose(guests: Guests) -> No
     guest = guests.come()
     guest.go(f"/day?date={days_ago(2).isoformat()}")
     proven = guest.page.get_by_label("What the computer found out")
-    expect(proven).to_contain_text("White wins with best play.")
+    expect(proven).to_contain_text("White wins if both play perfectly.")
     expect(proven).to_contain_text("Losing first moves: ")
     first = format_cell(solved_boards()[WON_BY_WHITE].not_winning[0])
     expect(guest.cell(first)).to_have_attribute("aria-label", re.compile(r"\bloses\b"))

@@ -17,7 +17,7 @@ import kamon
 from e2e.conftest import CHAIN, CHAIN_SEED, PHONE, Guest, Guests, Troubles
 from kamon import parse_line, rules
 from kamon.i18n import translate
-from kamon.web.pages.routes import SAMPLE
+from kamon.web.pages.home import SAMPLE
 from web_server import Server, serving
 
 SHIFT_LIMIT: Final = 0.02
@@ -29,7 +29,7 @@ COUNT_SHIFTS: Final = """
 """
 # A worker that has taken over, with everything kept.
 CONTROLLED: Final = "() => navigator.serviceWorker.controller !== null"
-STYLE: Final = "() => document.querySelector('link[href$=\"kamon.css\"]').getAttribute('href')"
+STYLE: Final = "() => document.querySelector('link[href$=\"home.css\"]').getAttribute('href')"
 
 
 def play_both(one: Guest, other: Guest, moves: int, **wish: str) -> str:
@@ -356,7 +356,7 @@ def test_a_new_version_is_used_at_once(
             newer / "kamon",
             ignore=shutil.ignore_patterns("__pycache__"),
         )
-        style = newer / "kamon" / "web" / "static" / "kamon.css"
+        style = newer / "kamon" / "web" / "static" / "css" / "base.css"
         style.write_text(style.read_text(encoding="utf-8") + "/* newer */", encoding="utf-8")
         monkeypatch.setenv("PYTHONPATH", str(newer))
         server.start()

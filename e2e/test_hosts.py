@@ -115,12 +115,12 @@ def test_a_host_moves_to_postgresql_and_back_and_everybody_plays_on(
         secret, game = ann.secret, ann.new(against="self", seed=CHAIN_SEED, control="300+5")
         ann.move(game, CHAIN[0])
         assert "stop it first" in refusal(KAMON, "copy", file, postgres_url)
-    assert "the same on both sides" in run(KAMON, "copy", file, postgres_url)
+    assert "equal in both databases" in run(KAMON, "copy", file, postgres_url)
     with serving(tmp_path, *on(postgres_url)) as server, Client(server, secret) as ann:
         ann.move(game, CHAIN[1])
         assert "stop them first" in refusal(KAMON, "copy", postgres_url, back)
     # A server that has ended does not count as running any more.
-    assert "the same on both sides" in run(KAMON, "copy", postgres_url, back)
+    assert "equal in both databases" in run(KAMON, "copy", postgres_url, back)
     with serving(tmp_path, *on(back)) as server, Client(server, secret) as ann:
         ann.move(game, CHAIN[2])
         moves = [event["cell"] for event in ann.events(game) if event["kind"] == "moved"]

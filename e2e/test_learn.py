@@ -60,7 +60,7 @@ def test_the_whole_tutorial_leads_to_a_game_at_level_1(guest: Guest) -> None:
     guest.arrive()
     expect(guest.status).to_have_text("Your turn.")
     names = guest.page.locator(".player .who")
-    expect(names.first).to_have_text("Computer, level 1 (First steps)")
+    expect(names.first).to_have_text("Duckling White · level 1")
 
 
 def test_progress_is_remembered_and_one_may_go_back(guest: Guest) -> None:
@@ -224,10 +224,10 @@ def test_both_editions_have_their_own_words(guest: Guest) -> None:
     go_to(guest, 1)
     expect(guest.page.locator(".need strong")).to_have_text("any butterfly, or anything pink")
     guest.set(edition="2007")
-    expect(guest.page.locator(".need strong")).to_have_text("any leaf, or any symbol × 1")
+    expect(guest.page.locator(".need strong")).to_have_text("any leaf, or anything printed once")
     expect(guest.page.locator(".table .pawn")).to_have_count(2)
     guest.cell("a3").click()
-    expect(answer(guest)).to_contain_text("any leaf, or any symbol × 1")
+    expect(answer(guest)).to_contain_text("any leaf, or anything printed once")
     # What was said is said anew.
     guest.set(edition="2020")
     expect(answer(guest)).to_contain_text("any butterfly, or anything pink")

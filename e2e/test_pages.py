@@ -60,7 +60,7 @@ def test_the_edition_of_2007_shows_pawns_and_the_pile_and_2020_shows_stones(gues
         expect(guest.page.locator(".table .pawn")).to_have_count(4)
         expect(guest.page.locator(".table .stone")).to_have_count(0)
         expect(guest.page.locator(".table .pile")).to_be_visible()
-        expect(guest.page.locator(".need strong")).to_contain_text("any symbol × ")
+        expect(guest.page.locator(".need strong")).to_contain_text("anything printed ")
         # It is remembered.
         guest.reload()
     guest.play(CHAIN[4])
@@ -122,22 +122,24 @@ def test_settings_close_by_escape_and_give_the_focus_back(guest: Guest) -> None:
 
 def test_the_level_is_remembered(guest: Guest) -> None:
     guest.go("/")
-    slider = guest.page.get_by_role("slider")
-    # Whoever comes for the first time is offered the easiest.
-    expect(slider).to_have_value("1")
-    slider.press("ArrowRight")
-    expect(slider).to_have_attribute("aria-valuetext", "Sprout")
+    # A new visitor is offered the easiest.
+    easiest = guest.page.get_by_role("radio", name="Level 1: Duckling")
+    expect(easiest).to_be_checked()
+    easiest.press("ArrowRight")
+    second = guest.page.get_by_role("radio", name="Level 2: Sprout")
+    expect(second).to_be_checked()
+    expect(guest.page.locator(".levels .said")).to_contain_text("2. Sprout")
     guest.reload()
-    expect(slider).to_have_value("2")
+    expect(second).to_be_checked()
     guest.start("Play against the computer", side="black")
-    expect(guest.page.locator(".player .who").first).to_have_text("Computer, level 2 (Sprout)")
+    expect(guest.page.locator(".player .who").first).to_have_text("Sprout White · level 2")
 
 
 def test_a_level_of_the_first_version_is_remembered_as_its_like(guest: Guest) -> None:
     guest.go("/")
     guest.page.evaluate("localStorage.setItem('kamon', JSON.stringify({level: 8, name: 'Ann'}))")
     guest.reload()
-    expect(guest.page.get_by_role("slider")).to_have_attribute("aria-valuetext", "Oracle")
+    expect(guest.page.get_by_role("radio", name="Level 12: Oracle")).to_be_checked()
 
 
 # --- Boards of one's own --------------------------------------------------------------------
@@ -217,7 +219,7 @@ def test_a_board_is_arranged_by_hand(guest: Guest) -> None:
 
 def test_my_games_are_listed_with_their_records(guest: Guest) -> None:
     guest.go("/games")
-    expect(guest.page.get_by_text("No games yet.")).to_be_visible()
+    expect(guest.page.get_by_text("Your games will be here")).to_be_visible()
     over = guest.set_up("self", CHAIN, seed=str(CHAIN_SEED))
     mine = guest.set_up("computer", level=1)
     waiting = guest.set_up("friend", control="180+2")
@@ -226,7 +228,7 @@ def test_my_games_are_listed_with_their_records(guest: Guest) -> None:
     expect(cards).to_have_count(3)
     expected = [
         (waiting, "waiting for an opponent", "waiting", "stones: 0 · 3 min + 2 s"),
-        (mine, "Computer, level 1 (First steps)", "your turn", "stones: 0 · no clock"),
+        (mine, "Duckling (1)", "your turn", "stones: 0 · no clock"),
         (over, "Two players, one screen", "Black has won", "stones: 15 · no clock"),
     ]
     for place, (path, opponent, state, details) in enumerate(expected):

@@ -62,7 +62,7 @@ def test_one_click_leads_to_a_game_against_the_computer_that_can_be_played_to_it
     guest.go("/")
     guest.page.get_by_role("button", name="Play against the computer").click()
     guest.arrive()
-    expect(guest.page.locator(".player .who").first).to_have_text("Computer, level 1 (First steps)")
+    expect(guest.page.locator(".player .who").first).to_have_text("Duckling White · level 1")
     chance = random.Random(1)
     made = 0
     while guest.wait_for_turn():
@@ -76,9 +76,9 @@ def test_one_click_leads_to_a_game_against_the_computer_that_can_be_played_to_it
     assert words in ("You win!", "You lose.", "A draw.")
     how = guest.page.locator(".how").inner_text()
     proofs = {
-        " to ": r"Connection: \w\d( \w\d)+\.",
+        "edges": r"Connection: \w\d( \w\d)+\.",
         "loop": r"Loop: \w\d( \w\d)+\. Inside:",
-        "cannot play": r"No free token fits. Needed: any \w+, or anything \w+\.",
+        "no move left": r"No free token fits. Needed: any \w+, or anything \w+\.",
         "draw": "every token is covered",
     }
     told = {key: proof for key, proof in proofs.items() if key in how}
@@ -86,7 +86,7 @@ def test_one_click_leads_to_a_game_against_the_computer_that_can_be_played_to_it
     for proof in told.values():
         expect(guest.live).to_contain_text(words)
         expect(guest.live).to_contain_text(re.compile(proof))
-    drawn = {" to ", "loop"} & set(told)
+    drawn = {"edges", "loop"} & set(told)
     assert bool(guest.page.locator(".board .chain").count()) == bool(drawn)
 
 
@@ -128,8 +128,8 @@ def test_a_game_is_aborted_before_the_second_move_and_resigned_after_it(guest: G
     expect(guest.button("Cancel the game")).to_be_hidden()
     sure(guest, "Resign")
     expect(guest.status).to_have_text("You lose.")
-    expect(guest.page.locator(".how")).to_have_text("White wins: Black has resigned.")
-    expect(guest.live).to_contain_text("You lose. White wins: Black has resigned.")
+    expect(guest.page.locator(".how")).to_have_text("You resigned.")
+    expect(guest.live).to_contain_text("You lose. You resigned.")
     assert guest.legal() == []
 
 
@@ -138,7 +138,7 @@ def test_a_rematch_against_the_computer_begins_at_once_with_sides_swapped(guest:
     move_and_be_answered(guest)
     sure(guest, "Resign")
     old = guest.page.url
-    guest.press("Rematch")
+    guest.press("Play again")
     guest.page.wait_for_url(lambda url: "/game/" in url and url != old)
     guest.ready()
     bottom(guest, "white")
@@ -154,7 +154,7 @@ class Ending(NamedTuple):
     seed: int
     moves: list[str]
     edition: str
-    status: str
+    how: str
     proof: str
     drawn: str
     joined: int
@@ -164,7 +164,7 @@ class Ending(NamedTuple):
 ENDINGS = {
     "chain": Ending(
         *(CHAIN_SEED, CHAIN, "2020"),
-        status="Black wins by connecting yellow to yellow.",
+        how="Black wins by connecting the two yellow edges.",
         proof="Connection: g6 f6 e6 d5 c5 b4 a3.",
         drawn=r"^M(\S+L){6}[^LZ]+$",
         joined=2,
@@ -172,7 +172,7 @@ ENDINGS = {
     ),
     "ring": Ending(
         *(RING_SEED, RING, "2007"),
-        status="Black wins by closing a loop.",
+        how="Black wins by closing a loop.",
         proof="Loop: c4 b3 a3 a4 b5 c5. Inside: b4.",
         drawn=r"^M(\S+L){5}[^LZ]+Z$",
         joined=0,
@@ -180,7 +180,7 @@ ENDINGS = {
     ),
     "block": Ending(
         *(BLOCK_SEED, BLOCK, "2020"),
-        status="Black wins: White cannot play.",
+        how="Black wins: White cannot play.",
         proof="No free token fits. Needed: any fish, or anything ",
         drawn="",
         joined=0,
@@ -194,8 +194,9 @@ def test_the_board_shows_how_a_game_ended(guest: Guest, ending: Ending) -> None:
     guest.go(guest.set_up("self", ending.moves[:-3], seed=str(ending.seed)))
     guest.set(edition=ending.edition)
     play_out([guest], ending.moves[-3:])
-    expect(guest.status).to_have_text(ending.status)
-    expect(guest.live).to_contain_text(ending.status)
+    expect(guest.status).to_have_text("Black wins.")
+    expect(guest.page.locator(".how")).to_have_text(ending.how)
+    expect(guest.live).to_contain_text(ending.how)
     expect(guest.live).to_contain_text(ending.proof)
     expect(guest.page.locator(".proof").last).to_contain_text(ending.proof)
     expect(guest.page.locator(".player.black .crown")).to_have_text("winner")
@@ -217,7 +218,7 @@ def test_two_play_a_whole_game_at_one_screen(guest: Guest) -> None:
     for ply, cell in enumerate(CHAIN):
         expect(guest.status).to_have_text("White to play." if ply % 2 else "Black to play.")
         guest.play(cell)
-    expect(guest.status).to_have_text("Black wins by connecting yellow to yellow.")
+    expect(guest.status).to_have_text("Black wins.")
 
 
 def test_a_cell_that_cannot_be_played_says_why(guest: Guest) -> None:
@@ -233,7 +234,8 @@ def test_a_cell_that_cannot_be_played_says_why(guest: Guest) -> None:
     wrong = next(cell for cell in ("d4", "c4", "e4", "c3") if cell not in guest.legal())
     guest.click(wrong)
     # Tokens are named as they look; where they are is told to who does not see the board.
-    expect(guest.alert).to_have_text(re.compile(r"This \w+ \w+ is neither a \w+ nor \w+\."))
+    refused = r"This token \(\w+ \w+\) does not match\. You need any \w+, or anything \w+\."
+    expect(guest.alert).to_have_text(re.compile(refused))
     expect(guest.live).to_have_text(re.compile(rf"{wrong}: This "))
     guest.sees(CHAIN[:1])
 
@@ -308,12 +310,14 @@ def test_two_play_by_link_while_a_third_watches_and_all_see_the_same(guests: Gue
             expect(each.cell(cell)).to_have_accessible_name(re.compile("last move"))
     for each in (black, white, watcher):
         each.sees(CHAIN)
-        expect(each.live).to_contain_text("Black wins by connecting yellow to yellow.")
+        expect(each.live).to_contain_text("the two yellow edges.")
         expect(each.live).to_contain_text("Connection: g6 f6 e6 d5 c5 b4 a3.")
         expect(each.page.locator(".board .chain:not(.under)")).to_have_count(1)
     expect(black.status).to_have_text("You win!")
     expect(white.status).to_have_text("You lose.")
-    expect(watcher.status).to_have_text("Black wins by connecting yellow to yellow.")
+    expect(watcher.status).to_have_text("Black wins.")
+    how = watcher.page.locator(".how")
+    expect(how).to_have_text("Black wins by connecting the two yellow edges.")
 
 
 def test_while_waiting_the_address_is_shown_and_drawn_as_a_qr_code(guests: Guests) -> None:
@@ -345,7 +349,7 @@ def test_a_game_that_waits_for_anyone_is_listed_and_joined_from_the_list(guests:
     visitor.press("Join the game")
     expect(host.status).to_have_text("Your turn.")
     bottom(visitor, "white")
-    expect(visitor.page.locator(".player.black .who")).to_have_text("Berenike")
+    expect(visitor.page.locator(".player.black .who strong")).to_have_text("Berenike")
     # One's own games are not listed, and neither are those with two players.
     expect(host_again.page.locator("#open-games", has_text="Berenike")).to_have_count(0)
     visitor.go("/")
@@ -408,7 +412,7 @@ def test_a_rematch_leads_both_to_the_next_game_with_sides_swapped(
     for each, status in zip(pair, ("You win!", "You lose."), strict=True):
         expect(each.status).to_have_text(status)
     old = black.page.url
-    black.press("Rematch on this board")
+    black.press("Same board, other side")
     expect(white.page.locator(".offer")).to_contain_text("Your opponent would like a rematch.")
     white.press("Accept")
     for each in pair:
@@ -447,7 +451,7 @@ def test_a_seat_is_carried_to_another_device_by_a_link_that_works_once(
     expect(white.status).to_have_text("Your turn.")
     troubles.expect(REFUSED)
     thief.press("Continue here")
-    expect(thief.alert).to_have_text("This link has been used already, or is too old.")
+    expect(thief.alert).to_have_text("This link has already been used, or it has expired.")
     # The old device keeps the seat.
     white.play(CHAIN[1])
     black.play(CHAIN[2])
@@ -481,7 +485,7 @@ def test_two_tabs_share_one_seat(pair: tuple[Guest, Guest]) -> None:
     tab.go(black.page.url)
     bottom(tab, "black")
     tab.play(CHAIN[0])
-    expect(black.status).to_have_text("White to play.")
+    expect(black.status).to_have_text("Your opponent’s turn.")
     white.play(CHAIN[1])
     expect(tab.status).to_have_text("Your turn.")
     black.play(CHAIN[2])

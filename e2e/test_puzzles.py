@@ -30,15 +30,37 @@ def solve(guest: Guest, puzzle: Puzzle) -> None:
         expect(guest.page.locator(".dots .learnt")).to_have_count(number)
 
 
-def test_a_puzzle_is_solved_to_its_end(guests: Guests) -> None:
+def experienced(guests: Guests) -> Guest:
+    """Let somebody come whose first five puzzles, which are not rated, are behind them."""
     guest = guests.come(**STILL)
+    guest.go("/learn")
+    for puzzle in PUZZLES[-5:]:
+        moves = right_moves(puzzle)
+        for count in range(1, len(moves) + 1):
+            guest.ask(f"/api/puzzles/{puzzle.id}/moves", {"moves": moves[:count]})
+    return guest
+
+
+def test_the_first_puzzles_are_for_practice(guests: Guests) -> None:
+    guest = guests.come(**STILL)
+    guest.go("/puzzles")
+    expect(guest.page.get_by_text("1 move to find")).to_be_visible()
+    expect(guest.page.get_by_text("For practice, without a rating")).to_be_visible()
+    puzzle = shipped()[guest.page.url.rsplit("/", 1)[1]].read()
+    solve(guest, puzzle)
+    expect(guest.page.get_by_role("heading", name="Solved!")).to_be_visible()
+    expect(guest.page.locator(".change")).to_be_hidden()
+
+
+def test_a_puzzle_is_solved_to_its_end(guests: Guests) -> None:
+    guest = experienced(guests)
     guest.go(f"/puzzles/{THREE_TURNS.id}")
     expect(guest.page.get_by_text("3 moves to find")).to_be_visible()
     solve(guest, THREE_TURNS)
     expect(guest.page.get_by_role("heading", name="Solved!")).to_be_visible()
     expect(guest.page.locator(".change")).to_contain_text("+")
     expect(guest.button("Next puzzle")).to_be_focused()
-    expect(guest.page.locator(".standing")).to_contain_text("1 / 1")
+    expect(guest.page.locator(".standing")).to_contain_text("6 / 6")
     # Another one comes, and stays when the page is loaded again.
     guest.press("Next puzzle")
     expect(guest.page.locator(".dots .learnt")).to_have_count(0)
@@ -49,7 +71,7 @@ def test_a_puzzle_is_solved_to_its_end(guests: Guests) -> None:
 
 
 def test_a_wrong_move_is_refuted_and_can_be_tried_again(guests: Guests) -> None:
-    guest = guests.come(**STILL)
+    guest = experienced(guests)
     wrong, found = next(
         (cell, found) for cell, found in TWO_TURNS.refutations[0].items() if found.reply is not None
     )
@@ -65,11 +87,11 @@ def test_a_wrong_move_is_refuted_and_can_be_tried_again(guests: Guests) -> None:
     assert format_cell(wrong) not in guest.stones()
     solve(guest, TWO_TURNS)
     expect(guest.page.get_by_role("heading", name="That’s it.")).to_be_visible()
-    expect(guest.page.locator(".standing")).to_contain_text("0 / 1")
+    expect(guest.page.locator(".standing")).to_contain_text("5 / 6")
 
 
 def test_hints_come_in_steps(guests: Guests) -> None:
-    guest = guests.come(**STILL)
+    guest = experienced(guests)
     guest.go(f"/puzzles/{TWO_TURNS.id}")
     guest.press("Hint")
     expect(guest.page.locator(".answer.hint")).to_be_visible()

@@ -363,15 +363,14 @@ def test_forced_colours_show_chips_the_turn_and_what_is_chosen(
         return [str(each) for each in found]
 
     guest.go(regular.playing)
-    canvas = styles("body", "backgroundColor")
-    # Chips have their own colours, and one player has the bar.
-    black, white = guest.page.locator(".chip.black"), guest.page.locator(".chip.white")
-    inside = "each => getComputedStyle(each, '::after').backgroundColor"
-    assert black.evaluate(inside) == "rgb(0, 0, 0)"
-    assert white.evaluate(inside) == "rgb(255, 255, 255)"
-    turn, rest = (styles(f".player{each}", "borderLeftColor") for each in (".turn", ":not(.turn)"))
-    assert turn != canvas
-    assert rest == canvas
+    # Stones have their own colours, and the name of whose turn it is has a line.
+    black, white = (styles(f".player .crest.{side} .field", "fill") for side in ("black", "white"))
+    assert black != white
+    turn, rest = (
+        styles(f".player{each} .who strong", "borderBottomColor")
+        for each in (".turn", ":not(.turn)")
+    )
+    assert turn != rest
     guest.go("/")
     guest.wish()
     chosen = styles("input[name=side]:checked + span", "backgroundColor")

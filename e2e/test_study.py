@@ -74,7 +74,7 @@ def test_every_move_gets_its_exact_value_as_it_is_proven(guest: Guest) -> None:
     for cell, value in values.items():
         assert value is not None
         assert shown[format_cell(cell)].startswith(words[value])
-    expect(guest.page.locator(".verdict")).to_contain_text(re.compile(r"with best play\.$"))
+    expect(guest.page.locator(".verdict")).to_contain_text(re.compile(r"if both play perfectly\.$"))
     # On the board as well, for the eye and for the ear.
     best = moves.first.locator("strong").inner_text()
     expect(guest.page.locator(".value.best").first).to_be_visible()
@@ -102,7 +102,7 @@ def test_thinking_is_stopped_and_taken_up_again(guest: Guest) -> None:
     expect(guest.page.locator(".verdict")).to_have_text(re.compile(r"^Not proven yet\. \w\d looks"))
     guest.press("Think deeper")
     expect(guest.button("Stop")).to_be_visible()
-    guest.page.get_by_role("checkbox", name="Computer analysis").uncheck()
+    guest.page.get_by_role("switch", name="Computer analysis").uncheck()
     expect(guest.page.locator(".values")).to_have_count(0)
 
 

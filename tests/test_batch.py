@@ -335,7 +335,7 @@ def test_any_kind_of_whole_numbers_will_do() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"black": [0, 1, 0]}, "position 1: .*no last cell"),
+        ({"black": [0, 1, 0]}, "position 1: .*the last move is not given"),
         ({"last": [-1, 3, -1]}, "position 1: not a position"),
         ({"last": [-1, -1, 37]}, "position 2"),
         ({"last": [-1, -1, -2]}, "position 2"),
@@ -512,7 +512,7 @@ def test_a_limit_leaves_values_unproven_and_never_wrong() -> None:
     proven = few != UNPROVEN
     assert proven.any()
     assert (few[proven] == all_of_them[proven]).all()
-    with pytest.raises(ValueError, match="nodes"):
+    with pytest.raises(ValueError, match="node limit"):
         batch.values(nodes=0)
 
 

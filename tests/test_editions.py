@@ -82,10 +82,10 @@ def test_a_token_is_said_in_words(edition: Edition, token: Token | None, words: 
 @pytest.mark.parametrize(
     ("edition", "token", "words"),
     [
-        (COSMOLUDO_2020, Token("B", 3), "a fish or anything blue"),
-        (JACTALEA_2007, Token("B", 3), "a cup or three of any sign"),
-        (JACTALEA_2007, Token("C", 1), "an eye or one of any sign"),
-        (JACTALEA_2007, Token("D", 2), "an ankh or two of any sign"),
+        (COSMOLUDO_2020, Token("B", 3), "any fish, or anything blue"),
+        (JACTALEA_2007, Token("B", 3), "any cup, or anything printed three times"),
+        (JACTALEA_2007, Token("C", 1), "any eye, or anything printed once"),
+        (JACTALEA_2007, Token("D", 2), "any ankh, or anything printed twice"),
     ],
 )
 def test_what_matches_a_token_is_said_in_words(edition: Edition, token: Token, words: str) -> None:

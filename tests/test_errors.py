@@ -193,7 +193,8 @@ def test_every_defect_is_told_at_once(
     error = kind(defects)
     assert error.defects == defects
     assert str(error) == (
-        f"{what}: a cell has stones of both sides; a stone on d6, the neutral cell"
+        f"{what}: a black and a white stone are on the same space; "
+        "there is a stone on d6, the neutral space"
     )
 
 

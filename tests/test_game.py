@@ -115,7 +115,7 @@ def test_a_game_can_end_off_the_board() -> None:
     assert played.result is None
     played.end_off_board(Side.WHITE, OffBoard.RESIGNATION)
     assert played.result == Result(Side.WHITE, "resignation")
-    with pytest.raises(ValueError, match="over already"):
+    with pytest.raises(ValueError, match="already over"):
         played.end_off_board(None, OffBoard.AGREEMENT)
 
 
@@ -124,5 +124,5 @@ def test_a_game_can_end_off_the_board() -> None:
     [(None, OffBoard.TIME), (None, OffBoard.RESIGNATION), (Side.BLACK, OffBoard.AGREEMENT)],
 )
 def test_only_an_agreement_is_a_draw(winner: Side | None, by: OffBoard) -> None:
-    with pytest.raises(ValueError, match="an agreement is a draw"):
+    with pytest.raises(ValueError, match="ends by agreement is a draw"):
         game().end_off_board(winner, by)

@@ -76,7 +76,7 @@ def test_all_defects_of_a_layout_are_told_at_once() -> None:
         "expected 37 tokens, found 36",
         "missing: A2 A3 A4 A5",
         "more than once: A1 --",
-        "no tokens of the game: G9",
+        "these tokens are not part of the game: G9",
     )
 
 

@@ -193,8 +193,8 @@ def test_the_easy_levels_need_no_numba_and_the_others_say_what_is_missing() -> N
     assert done.stdout.splitlines() == [
         "[True, True, True, True, True]",
         (
-            "EngineMissingError the engine needs numba, which is not installed here: "
-            "pip install numba; levels 1 to 5 play without it"
+            "EngineMissingError the engine needs numba, which is not installed: "
+            "run pip install numba; levels 1 to 5 play without it"
         ),
     ]
 

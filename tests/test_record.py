@@ -179,47 +179,56 @@ def test_a_clock_before_the_first_move_is_only_a_comment() -> None:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ("*", "line 1, column 1: the tag Layout is missing"),
+        ("*", "line 1, column 1: the Layout tag is missing"),
         ('[Layout "A1"]\n*', "line 1, column 10: not a layout: expected 7 rows"),
-        (f"{TAG}[Layout", "line 2, column 1: '[Layout' is no tag: expected [Name"),
-        (f'{TAG}[Black "a"]\n[Black "b"]\n*', "line 3, column 2: the tag 'Black' comes twice"),
-        (f'{TAG}[Edition "1999"]\n*', "line 2, column 11: '1999' is no Edition: expected 2020, 20"),
-        (f'{TAG}[Termination "boredom"]\n*', "line 2, column 15: 'boredom' is no Termination"),
-        (f'{TAG}[TimeControl "soon"]\n*', "line 2, column 15: 'soon' is no time control"),
-        (f"{TAG}\n1. b1 d9 *", "line 3, column 7: 'd9' is not expected here: expected a move"),
+        (f"{TAG}[Layout", "line 2, column 1: '[Layout' is not a tag: expected [Name"),
+        (f'{TAG}[Black "a"]\n[Black "b"]\n*', "line 3, column 2: the tag 'Black' appears twice"),
+        (
+            f'{TAG}[Edition "1999"]\n*',
+            "line 2, column 11: '1999' is not a valid Edition: expected 2020",
+        ),
+        (
+            f'{TAG}[Termination "boredom"]\n*',
+            "line 2, column 15: 'boredom' is not a valid Termination",
+        ),
+        (f'{TAG}[TimeControl "soon"]\n*', "line 2, column 15: 'soon' is not a time control"),
+        (f"{TAG}\n1. b1 d9 *", "line 3, column 7: 'd9' does not belong here: expected a move"),
         (f"{TAG}\n1. b1\na1 *", "line 4, column 1: a1 cannot be played: E5 has neither"),
-        (f"{TAG}\n1. b1 (1. c1 *", "line 3, column 14: '*' is not expected here"),
+        (f"{TAG}\n1. b1 (1. c1 *", "line 3, column 14: '*' does not belong here"),
         (f"{TAG}\n1. b1 (1. c1", "line 3, column 7: a variation is opened but never closed"),
-        (f"{TAG}\n1. b1) *", "line 3, column 6: ')' is not expected here"),
+        (f"{TAG}\n1. b1) *", "line 3, column 6: ')' does not belong here"),
         (f"{TAG}\n(1. b1) *", "line 3, column 1: a variation must follow the move"),
         (f"{TAG}\n1. b1 ((1. c1)) *", "line 3, column 8: a variation must follow the move"),
-        (f"{TAG}\n1. b1 {{open", "line 3, column 7: '{' is not expected here"),
-        (f"{TAG}\n$1 *", "line 3, column 1: '$1' is no glyph of a move"),
-        (f"{TAG}\n1. b1 $256 *", "line 3, column 7: '$256' is no glyph of a move"),
-        (f"{TAG}\n1. b1 $1000 *", "line 3, column 7: '$' is not expected here"),
+        (f"{TAG}\n1. b1 {{open", "line 3, column 7: '{' does not belong here"),
+        (f"{TAG}\n$1 *", "line 3, column 1: '$1' is not a valid glyph"),
+        (f"{TAG}\n1. b1 $256 *", "line 3, column 7: '$256' is not a valid glyph"),
+        (f"{TAG}\n1. b1 $1000 *", "line 3, column 7: '$' does not belong here"),
         (f"{TAG}\n1. b1", "line 3, column 6: the result is missing"),
-        (f"{TAG}\n1. b1 * d2", "line 3, column 9: 'd2' stands after the result"),
-        (f"{TAG}\n1. b1 1-0", "line 3, column 7: the board has not ended the game"),
+        (f"{TAG}\n1. b1 * d2", "line 3, column 9: 'd2' comes after the result"),
+        (f"{TAG}\n1. b1 1-0", "line 3, column 7: the game is not over on the board"),
         (
             f'{TAG}[Termination "block"]\n\n1. b1 1-0',
-            "line 2, column 15: the board has not ended the game",
+            "line 2, column 15: the game is not over on the board",
         ),
         (
             f'{TAG}[Termination "agreement"]\n\n1. b1 1-0',
-            "line 2, column 15: an agreement is a draw",
+            "line 2, column 15: a game that ends by agreement is a draw",
         ),
-        (f'{TAG}[Termination "time"]\n\n1. b1 *', "line 2, column 15: an unfinished game, *, has"),
-        (f'{TAG}[Result "1-0"]\n\n1. b1 *', "line 2, column 10: the tag Result says '1-0'"),
+        (
+            f'{TAG}[Termination "time"]\n\n1. b1 *',
+            "line 2, column 15: an unfinished game (*) cannot",
+        ),
+        (f'{TAG}[Result "1-0"]\n\n1. b1 *', "line 2, column 10: the Result tag says '1-0'"),
         (
             f'{TAG}[Position "{TEXT} nonsense -"]\n*',
-            f"line 2, column {12 + len(TEXT) + 1}: 'nonsense' are no pieces",
+            f"line 2, column {12 + len(TEXT) + 1}: 'nonsense' does not describe the stones",
         ),
         (
             (
                 f'[Layout "{format_layout(Layout.shuffled(0))}"]\n[Position "{TEXT} '
                 '..../...../....../......./....../...../.... -"]\n*'
             ),
-            "line 2, column 12: the tag Position has another layout",
+            "line 2, column 12: the Position and Layout tags disagree",
         ),
     ],
 )
@@ -233,7 +242,7 @@ def test_a_result_that_the_board_contradicts_is_refused() -> None:
     record = format_record(won())
     with pytest.raises(KamonError, match="the result is 0-1, but the game ended by connection"):
         parse_record(record.replace("1-0", "0-1"))
-    with pytest.raises(KamonError, match="the termination is block, but the game ended by conn"):
+    with pytest.raises(KamonError, match="the Termination tag says block, but the game ended"):
         parse_record(record.replace('"connection"', '"block"'))
 
 
@@ -287,7 +296,7 @@ def test_a_record_that_never_ends_is_cut_and_the_next_one_read() -> None:
     endless = TAG + "\n" + "1. b1 c3\n" * (RECORD_LIMIT // 8)
     records = list(split_records(io.StringIO(f"{endless}{TAG}\n*\n")))
     assert [len(text) <= 2 * RECORD_LIMIT for _, text in records] == [True, True]
-    with pytest.raises(KamonError, match="a record of more than"):
+    with pytest.raises(KamonError, match="the record is too long"):
         parse_record(records[0][1])
     assert parse_record(records[1][1]).moves == []
 

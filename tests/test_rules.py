@@ -60,7 +60,7 @@ def test_a_neutral_on_the_border_leaves_eleven_first_moves() -> None:
 
 def test_the_neutral_may_not_be_played_on_the_first_move() -> None:
     start = Position(layout_with_neutral_on("a2"))
-    with pytest.raises(IllegalMoveError, match="a2 cannot be played: it is the neutral cell"):
+    with pytest.raises(IllegalMoveError, match="a2 cannot be played: it is the neutral space"):
         play(start, parse_cell("a2"))
 
 
@@ -105,13 +105,15 @@ def test_a_token_that_shares_nothing_is_refused_with_both_tokens_named() -> None
 
 def test_a_covered_cell_is_refused() -> None:
     after = play(START, parse_cell("b1"))
-    with pytest.raises(IllegalMoveError, match="b1 cannot be played: a stone is on it"):
+    with pytest.raises(
+        IllegalMoveError, match="b1 cannot be played: there is already a stone on it"
+    ):
         play(after, parse_cell("b1"))
 
 
 @pytest.mark.parametrize("cell", [-1, 37, 1 << 80])
 def test_a_cell_off_the_board_is_refused(cell: int) -> None:
-    with pytest.raises(IllegalMoveError, match="cells are numbered from 0 to 36"):
+    with pytest.raises(IllegalMoveError, match="spaces are numbered from 0 to 36"):
         play(START, cell)
 
 
@@ -353,19 +355,19 @@ def test_a_finished_game_has_no_sequences_but_the_empty_one() -> None:
     [
         ("b1 c1", "", "b1", "2 black and 0 white stones"),
         ("", "b1", "b1", "0 black and 1 white stones"),
-        ("d6", "", "d6", "a stone on d6, the neutral cell"),
-        ("b1", "", "c1", "the last cell is c1, but no stone of black, who moved last, is on it"),
-        ("b1", "d2", "b1", "the last cell is b1, but no stone of white, who moved last, is on it"),
-        ("b1", "", None, "stones on the board, but no last cell"),
-        ("", "", "b1", "no stone of white"),
-        ("b1 c1", "b1", "c1", "a cell has stones of both sides"),
-        (RING, "a1 d1 a4 g4 d7 g7", "a1", "black holds a win, but did not move last"),
-        (f"{RING} a1", "d1 a4 g4 d7 g7 b5", "a1", "in which the last stone, a1, has no part"),
+        ("d6", "", "d6", "there is a stone on d6, the neutral space"),
+        ("b1", "", "c1", "the last move is c1, but black, who moved last, has no stone there"),
+        ("b1", "d2", "b1", "the last move is b1, but white, who moved last, has no stone there"),
+        ("b1", "", None, "there are stones on the board, but the last move is not given"),
+        ("", "", "b1", "white, who moved last, has no stone there"),
+        ("b1 c1", "b1", "c1", "a black and a white stone are on the same space"),
+        (RING, "a1 d1 a4 g4 d7 g7", "a1", "black has already won, but did not move last"),
+        (f"{RING} a1", "d1 a4 g4 d7 g7 b5", "a1", "already won before the last stone, a1"),
         (
             "a4 b4 c4 d4 e4 f4 g4 a3",
             "a1 c1 e2 g6 c6 g7 d7",
             "a3",
-            "in which the last stone, a3, has no part",
+            "already won before the last stone, a3",
         ),
     ],
 )
@@ -381,7 +383,7 @@ def test_stones_and_last_cells_off_the_board_are_refused() -> None:
     with pytest.raises(PositionError, match="a stone is off the board"):
         check(Position(LAYOUT, 1 << 37, 0, 37))
     for last in (-1, 99):
-        with pytest.raises(PositionError, match=f"the last cell is {last}, which is not on the"):
+        with pytest.raises(PositionError, match=f"the last move is {last}, which is not a space"):
             check(Position(LAYOUT, 1, 0, last))
 
 

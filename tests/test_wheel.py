@@ -105,7 +105,7 @@ def test_it_serves_the_page_in_every_language(server: Server) -> None:
         assert "<title>" in page.text
         static = page.text.partition('href="')[2].partition("/icon.svg")[0]
         assert static.startswith("/static/")
-        for path in ("kamon.css", "js/home.js", "vendor/lit-html.js", "artwork.js", "icon.svg"):
+        for path in ("home.css", "js/home.js", "vendor/lit-html.js", "artwork.js", "icon.svg"):
             assert client.get(f"{static}/{path}").status_code == 200, path
         words = {language: client.get(f"{static}/words/{language}.js") for language in LANGUAGES}
         assert all(answer.status_code == 200 for answer in words.values())

@@ -1,5 +1,6 @@
 """The catalogues: every text that is shown has a translation, and none has one too many."""
 
+import json
 import re
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
@@ -10,6 +11,7 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
+from kamon.editions import EDITIONS, Edition
 from kamon.i18n import (
     DEFAULT,
     FOLDER,
@@ -21,6 +23,8 @@ from kamon.i18n import (
     negotiate,
     translate,
 )
+from kamon.tokens import TOKENS
+from kamon.web.pages.assets import _artwork
 
 TOOL = Path(__file__).parents[1] / "tools" / "words.py"
 TRANSLATED = [language for language in LANGUAGES if language != DEFAULT]
@@ -68,7 +72,35 @@ def test_there_are_nine_catalogues_and_english_needs_none() -> None:
 
 def test_many_texts_are_in_use() -> None:
     assert len(used()) > 150
-    assert {"Play against the computer", "Skip to the content", "butterfly", "Oracle"} <= used()
+    assert {"Play against the computer", "Skip to the content", "Oracle"} <= used()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("blue fish", "orange mountain", "any door", "anything pink"),
+        *("one leaf", "six leaves", "three cups", "any ankh"),
+        *("anything printed once", "anything printed twice", "anything printed six times"),
+    ],
+)
+def test_what_tokens_are_called_is_a_text_of_its_own(text: str) -> None:
+    assert text in used()
+
+
+@pytest.mark.parametrize("edition", EDITIONS.values(), ids=lambda edition: edition.name)
+def test_the_page_asks_for_no_name_of_a_token_that_catalogues_lack(edition: Edition) -> None:
+    told = json.loads(_artwork().removeprefix("export default ").removesuffix(";"))
+    names = told["editions"][edition.name]
+    assert len(names["tokens"]) == 36
+    assert len(names["any"]) == 12
+    assert {*names["tokens"].values(), *names["any"].values()} <= used()
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_no_two_tokens_have_one_name(language: str) -> None:
+    for edition in EDITIONS.values():
+        names = [translate(language, edition.describe(token)) for token in TOKENS]
+        assert len(set(names)) == len(TOKENS)
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
@@ -156,8 +188,11 @@ def test_a_catalogue_is_read_and_english_is_what_is_left() -> None:
         ("", "en"),
         ("de-AT,de;q=0.9,en;q=0.8", "de"),
         ("ja, pt-BR;q=0.5", "pt-BR"),
-        ("pt-PT", "pt"),
-        ("pt", "pt"),
+        ("pt-PT,pt;q=0.9", "pt-PT"),
+        ("pt-BR,pt;q=0.9", "pt-BR"),
+        ("pt", "pt-PT"),
+        ("pt-AO, en;q=0.5", "pt-PT"),
+        ("pt_br", "pt-BR"),
         ("de; q=0.9, fr; q=0.1", "de"),
         ("en;q=0.1, cs;q=0.2", "cs"),
         ("fr;q=0, it", "it"),

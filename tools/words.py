@@ -15,10 +15,11 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
 from kamon import __version__
-from kamon.editions import EDITIONS
+from kamon.editions import EDITIONS, Edition
 from kamon.engine.strengths import STRENGTHS
 from kamon.errors import SENTENCES
 from kamon.i18n import DEFAULT, FOLDER, LANGUAGES, locate
+from kamon.tokens import SUITS, SYMBOLS, TOKENS
 from kamon.web.errors import ERRORS
 from kamon.web.learn.lessons import LESSONS, REASONS
 
@@ -55,10 +56,8 @@ def _words_in_files() -> Iterator[tuple[str, str]]:
 
 def _words_in_tables() -> Iterator[tuple[str, str]]:
     for edition in EDITIONS.values():
-        # Where tokens are lifted the suit is a number, and shown as one.
-        suits = () if edition.lifts_tokens else edition.suits.values()
-        for word in (*edition.symbols.values(), *suits, *edition.edges.values()):
-            yield word, f"the {edition.name} edition"
+        for text in _words_of(edition):
+            yield text, f"the {edition.name} edition"
     for strength in STRENGTHS:
         yield strength.name, f"level {strength.level}"
         yield strength.description, f"level {strength.level}"
@@ -71,6 +70,16 @@ def _words_in_tables() -> Iterator[tuple[str, str]]:
         yield kind.sentence, f"the error {code}"
     for code, sentence in SENTENCES.items():
         yield sentence, f"the defect {code}"
+
+
+def _words_of(edition: Edition) -> Iterator[str]:
+    """List the names of the tokens of an edition, and of all that share a symbol or a suit.
+
+    Each is a text of its own, so that every language can make colour and symbol agree.
+    """
+    yield from map(edition.describe, TOKENS)
+    yield from map(edition.any_with_symbol, SYMBOLS)
+    yield from map(edition.any_with_suit, SUITS)
 
 
 def counted_words() -> dict[str, tuple[str, list[str]]]:

@@ -39,13 +39,20 @@ class Edition:
             return f"{suit} {_plural(symbol, token.suit)}"
         return f"{suit} {symbol}"
 
+    def any_with_symbol(self, symbol: str) -> str:
+        """Name all tokens with a symbol, as in "any fish"."""
+        return f"any {self.symbols[symbol]}"
+
+    def any_with_suit(self, suit: int) -> str:
+        """Name all tokens of a suit, as in "anything blue" or "anything printed three times"."""
+        if not self.lifts_tokens:
+            return f"anything {self.suits[suit]}"
+        times = {1: "once", 2: "twice"}.get(suit, f"{self.suits[suit]} times")
+        return f"anything printed {times}"
+
     def describe_need(self, token: Token) -> str:
-        """Say what matches a token, as in "a fish or anything blue"."""
-        symbol, suit = self.symbols[token.symbol], self.suits[token.suit]
-        article = "an" if symbol[0] in "aeiou" else "a"
-        if self.lifts_tokens:
-            return f"{article} {symbol} or {suit} of any sign"
-        return f"{article} {symbol} or anything {suit}"
+        """Say what matches a token, as in "any fish, or anything blue"."""
+        return f"{self.any_with_symbol(token.symbol)}, or {self.any_with_suit(token.suit)}"
 
 
 def _plural(noun: str, count: int) -> str:

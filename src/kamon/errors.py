@@ -5,12 +5,12 @@
     ├── LayoutError        37 tokens that are not the 37 of the game; every defect at once
     ├── PositionError      stones that no position can have; every defect at once
     ├── IllegalMoveError   a cell that may not be played now
-    ├── EngineMissingError the compiled engine is asked for where it cannot be had
-    └── ExtraMissingError  a package is missing that only some installations have
+    ├── EngineMissingError the compiled engine is needed, but cannot be loaded
+    └── ExtraMissingError  an optional package is needed, but not installed
 
-Bad text and an illegal move are different errors: the first is a slip of the pen, the second of
-the mind. Each says what was wrong and what would be right; where the text came from a file or
-a line, ``line`` and ``column`` (both from 1) tell the place. A seed out of range, and an end that
+Bad text and an illegal move are different errors: text that cannot be read, and a move that the
+rules forbid. Each says what was wrong and what would be right. If the text came from a file or
+a line, ``line`` and ``column`` (both from 1) give the place. A seed out of range, and an end that
 a game cannot have, are a plain ``KamonError``.
 
 What is wrong with a board, a position, a move or a record is a ``Defect``: a code and its values,
@@ -53,70 +53,73 @@ SENTENCES: Final[dict[str, str]] = {
     "token-count": "expected {expected} tokens, found {found}",
     "missing-tokens": "missing: {tokens}",
     "doubled-tokens": "more than once: {tokens}",
-    "unknown-tokens": "no tokens of the game: {tokens}",
-    "bad-seed": "a seed is a whole number from 0 to {limit}, not {text}",
+    "unknown-tokens": "these tokens are not part of the game: {tokens}",
+    "bad-seed": "a seed must be a whole number from 0 to {limit}, not {text}",
     # Positions
-    "shared-cell": "a cell has stones of both sides",
+    "shared-cell": "a black and a white stone are on the same space",
     "stone-off-board": "a stone is off the board",
-    "stone-counts": "{black} black and {white} white stones, where Black must have as many as "
-    "White or one more",
-    "neutral-stone": "a stone on {cell}, the neutral cell",
-    "no-last": "stones on the board, but no last cell",
-    "last-off-board": "the last cell is {number}, which is not on the board",
-    "last-not-theirs": "the last cell is {cell}, but no stone of {side}, who moved last, is on it",
-    "waiting-side-won": "{side} holds a win, but did not move last",
-    "early-win": "{side} holds a win in which the last stone, {cell}, has no part",
+    "stone-counts": "{black} black and {white} white stones: Black must have as many stones as "
+    "White, or one more",
+    "neutral-stone": "there is a stone on {cell}, the neutral space",
+    "no-last": "there are stones on the board, but the last move is not given",
+    "last-off-board": "the last move is {number}, which is not a space on the board",
+    "last-not-theirs": "the last move is {cell}, but {side}, who moved last, has no stone there",
+    "waiting-side-won": "{side} has already won, but did not move last",
+    "early-win": "{side} had already won before the last stone, {cell}",
     # Moves
-    "no-such-cell": "there is no cell {number}: cells are numbered from 0 to {limit}",
+    "no-such-cell": "there is no space {number}: spaces are numbered from 0 to {limit}",
     "game-over": "{cell} cannot be played: the game is over",
-    "occupied": "{cell} cannot be played: a stone is on it",
-    "neutral-cell": "{cell} cannot be played: it is the neutral cell",
+    "occupied": "{cell} cannot be played: there is already a stone on it",
+    "neutral-cell": "{cell} cannot be played: it is the neutral space",
     "corner-start": "{cell} cannot be played: Black begins on an edge space, but not on a corner",
     "inside-start": "{cell} cannot be played: Black begins on an edge space, not inside",
-    "no-match": "{cell} cannot be played: {token} has neither the symbol nor the colour of "
+    # The digit stands for the colour in one edition, for the number of symbols in the other.
+    "no-match": "{cell} cannot be played: {token} has neither the letter nor the digit of "
     "{last_token} on {last}",
     # Games
-    "start-removed": "the start of a game cannot be removed",
-    "ended-already": "the game is over already",
-    "agreement-is-draw": "an agreement is a draw; resignation and time have a winner",
+    "start-removed": "the starting position of a game cannot be removed",
+    "ended-already": "the game is already over",
+    "agreement-is-draw": "a game that ends by agreement is a draw; one that ends by resignation or "
+    "time has a winner",
     # Text
     "bad-cell": "{text} is not a space: use a small letter and a digit, for example c4",
-    "bad-token": "{text} is no token: expected A to F and 1 to 6, as C4, or -- for the neutral",
-    "bad-pieces": "{text} are no pieces: expected x, o or . for each cell in seven rows "
-    "of 4, 5, 6, 7, 6, 5 and 4, joined by /",
-    "field-count": "{text} is no position: expected {expected} fields, the layout, the pieces and "
-    "the last cell, found {found}",
-    "no-last-field": "the pieces are not followed by the last cell, or - for none",
-    "line-too-long": "a line of {found} characters, where {limit} are the most",
+    "bad-token": "{text} is not a token: use a letter from A to F and a digit from 1 to 6, for "
+    "example C4, or -- for the neutral token",
+    "bad-pieces": "{text} does not describe the stones: use x, o or . for each space, in seven "
+    "rows of 4, 5, 6, 7, 6, 5 and 4, separated by /",
+    "field-count": "{text} is not a position: expected {expected} fields (the layout, the stones "
+    "and the last move), found {found}",
+    "no-last-field": "the last move is missing after the stones: use - if there is none",
+    "line-too-long": "the line is too long: {found} characters (limit {limit})",
     # Records
-    "record-too-long": "a record of more than {limit} characters",
-    "bad-tag": '{text} is no tag: expected [Name "value"]',
-    "doubled-tag": "the tag {text} comes twice",
-    "bad-tag-value": "{text} is no {tag}: expected {choices}",
-    "bad-time-control": "{text} is no time control: expected 300+5 (seconds and increment), "
-    "1/259200 (seconds per move) or -",
-    "no-layout-tag": 'the tag Layout is missing: expected [Layout "..."]',
-    "layouts-differ": "the tag Position has another layout than the tag Layout",
-    "unexpected-text": "{text} is not expected here: expected a move as c4, a comment, "
+    "record-too-long": "the record is too long: more than {limit} characters",
+    "bad-tag": '{text} is not a tag: expected [Name "value"]',
+    "doubled-tag": "the tag {text} appears twice",
+    "bad-tag-value": "{text} is not a valid {tag}: expected {choices}",
+    "bad-time-control": "{text} is not a time control: use, for example, 300+5 (seconds and "
+    "increment), 1/259200 (seconds per move) or - for none",
+    "no-layout-tag": 'the Layout tag is missing: expected [Layout "..."]',
+    "layouts-differ": "the Position and Layout tags disagree: both must have the same layout",
+    "unexpected-text": "{text} does not belong here: expected a move such as c4, a comment, "
     "a variation, a glyph or the result",
-    "bad-glyph": "{text} is no glyph of a move: $0 to ${limit} may follow one",
+    "bad-glyph": "{text} is not a valid glyph: use $0 to ${limit}, after a move",
     "misplaced-variation": "a variation must follow the move that it replaces",
     "deep-variation": "variations are nested more than {limit} deep",
     "open-variation": "a variation is opened but never closed",
-    "text-after-result": "{text} stands after the result",
+    "text-after-result": "{text} comes after the result, which must be the end",
     "no-result": "the result is missing: expected 1-0, 0-1, 1/2-1/2 or *",
-    "results-differ": "the tag Result says {text}, but the moves end with {result}",
+    "results-differ": "the Result tag says {text}, but the moves end with {result}",
     "wrong-result": "the result is {result}, but the game ended by {expected_termination}: "
     "expected {expected_result}",
-    "wrong-termination": "the termination is {termination}, but the game ended by "
+    "wrong-termination": "the Termination tag says {termination}, but the game ended by "
     "{expected_termination}",
-    "unfinished-termination": "an unfinished game, *, has no Termination",
-    "not-ended": "the board has not ended the game: expected the result *, or a Termination "
-    "by resignation, time or agreement",
+    "unfinished-termination": "an unfinished game (*) cannot have a Termination tag",
+    "not-ended": "the game is not over on the board: expected the result *, or a Termination tag "
+    "with resignation, time or agreement",
     # The engine
-    "numba-missing": "the engine needs numba, which is not installed here: pip install numba; "
+    "numba-missing": "the engine needs numba, which is not installed: run pip install numba; "
     "levels 1 to 5 play without it",
-    "numba-broken": "the engine needs numba, which cannot be loaded here: {reason}; "
+    "numba-broken": "the engine needs numba, which cannot be loaded: {reason}; "
     "levels 1 to 5 play without it",
 }
 

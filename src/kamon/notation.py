@@ -95,8 +95,10 @@ def parse_layout(text: str) -> Layout:
     tokens = [_TOKEN_BY_TEXT[word] for word in words if word in _TOKEN_BY_TEXT]
     if not defects:
         return Layout(tuple(tokens))
-    # The rows have said already that there are too few or too many.
-    raise LayoutError([*defects, *(find_defects(tokens)[len(tokens) != CELL_COUNT :])])
+    if tokens:
+        # The rows have said already that there are too few or too many.
+        defects += find_defects(tokens)[len(tokens) != CELL_COUNT :]
+    raise LayoutError(defects)
 
 
 def format_layout(layout: Layout) -> str:

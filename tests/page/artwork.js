@@ -9,18 +9,20 @@ export default {
   editions: {
     2020: {
       symbols: { A: "butterfly", B: "fish" },
-      suits: { 1: "red", 2: "blue" },
+      tokens: { A1: "red butterfly", B2: "blue fish" },
+      any: { A: "any butterfly", B: "any fish", 1: "anything red", 2: "anything blue" },
       edges: { green: "green", blue: "blue", yellow: "yellow" },
       lifts: false,
     },
     2007: {
       symbols: { A: "eye", B: "cup" },
-      suits: { 1: "1", 2: "2" },
+      tokens: { A1: "one eye", B2: "two cups" },
+      any: { A: "any eye", B: "any cup", 1: "anything printed once", 2: "anything printed twice" },
       edges: { green: "snake", blue: "ibis", yellow: "frog" },
       lifts: true,
     },
   },
-  levels: ["First steps", "Oracle"],
+  levels: ["Duckling", "Oracle"],
   descriptions: ["Plays at random.", "Plays perfectly."],
   errors: {
     "bad-layout": "These are not the 37 tokens of the game.",

@@ -31,8 +31,8 @@ test("a theme of a newer server is shown by its name", () => {
 });
 
 test("the task says who plays and for what", () => {
-  assert.match(taskWords("black", "win"), /Black.*winning/u);
-  assert.match(taskWords("white", "draw"), /White.*draw/u);
+  assert.match(taskWords({ side: "black", goal: "win", turns: 2 }), /Black.*winning/u);
+  assert.match(taskWords({ side: "white", goal: "draw", turns: 2 }), /White.*draw/u);
   assert.equal(turnsWords(2), "2 moves to find");
 });
 
@@ -47,8 +47,8 @@ test("a wrong move is explained by what it leads to", () => {
   );
 });
 
-test("a change of the rating has a sign, and an uncertain one a question mark", () => {
+test("a change of the rating has a sign, and an uncertain one is about right", () => {
   assert.deepEqual([changeWords(12), changeWords(0), changeWords(-7)], ["+12", "+0", "−7"]);
   assert.equal(ratingWords({ rating: 1200, sure: true }), "1200");
-  assert.equal(ratingWords({ rating: 1200, sure: false }), "1200?");
+  assert.equal(ratingWords({ rating: 1200, sure: false }), "about 1200");
 });

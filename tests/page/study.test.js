@@ -135,11 +135,11 @@ describe("values", () => {
   });
 
   it("the verdict names the length only when it is known of every winning move", () => {
-    assert.equal(verdictWords(insight, "white"), "White wins in 2 moves with best play.");
+    assert.equal(verdictWords(insight, "white"), "White wins in 2 moves if both play perfectly.");
     const moves = [...insight.moves, move("b2", "win", null)];
-    assert.equal(verdictWords({ value: "win", moves }, "black"), "Black wins with best play.");
-    assert.equal(verdictWords({ value: "loss", moves: [] }, "black"), "White wins with best play.");
-    assert.equal(verdictWords({ value: "draw", moves: [] }, "black"), "A draw with best play.");
+    assert.equal(verdictWords({ value: "win", moves }, "black"), "Black wins if both play perfectly.");
+    assert.equal(verdictWords({ value: "loss", moves: [] }, "black"), "White wins if both play perfectly.");
+    assert.equal(verdictWords({ value: "draw", moves: [] }, "black"), "A draw if both play perfectly.");
     assert.equal(verdictWords({ value: null, moves: [] }, "black"), "Not proven yet.");
   });
 });

@@ -74,10 +74,10 @@ describe("times", () => {
 describe("tokens", () => {
   it("by symbol and colour in 2020, by sign and number in 2007", () => {
     assert.equal(words.tokenWords("B2", "2020"), "blue fish");
-    assert.equal(words.tokenWords("B2", "2007"), "cup × 2");
+    assert.equal(words.tokenWords("B2", "2007"), "two cups");
     assert.equal(words.tokenWords("--", "2020"), "neutral");
     assert.equal(words.needWords("A1", "2020"), "any butterfly, or anything red");
-    assert.equal(words.needWords("A1", "2007"), "any eye, or any symbol × 1");
+    assert.equal(words.needWords("A1", "2007"), "any eye, or anything printed once");
   });
 });
 
@@ -123,7 +123,12 @@ describe("a game", () => {
 
   it("the status says whose turn it is, or how it ended", () => {
     assert.equal(words.statusWords(room(), "2020", false), "Your turn.");
-    assert.equal(words.statusWords(room({ you: ["white"] }), "2020", false), "Black to play.");
+    assert.equal(words.statusWords(room({ you: ["white"] }), "2020", false), "Ann’s turn.");
+    const { black, white } = room().seats;
+    const unnamed = { black: { ...black, name: "" }, white };
+    assert.equal(words.statusWords(room({ you: ["white"], seats: unnamed }), "2020", false), "Your opponent’s turn.");
+    assert.equal(words.statusWords(room({ you: [], seats: unnamed }), "2020", false), "Black to play.");
+    assert.equal(words.statusWords(room({ you: [] }), "2020", false), "Ann’s turn.");
     const computer = { kind: "computer", name: "", level: 1 };
     const waiting = room({ you: ["white"], seats: { black: computer, white: computer } });
     assert.equal(words.statusWords(waiting, "2020", false), "The computer is thinking…");
@@ -146,11 +151,13 @@ describe("a game", () => {
     assert.equal(words.headlineWords(ended(["white"], yellow), "2020"), "You win!");
     assert.equal(words.headlineWords(ended(["black"], yellow), "2020"), "You lose.");
     for (const you of [[], ["black", "white"]])
-      assert.equal(words.headlineWords(ended(you, yellow), "2020"), "White wins by connecting yellow to yellow.");
-    assert.equal(words.resultWords(ended([], yellow), "2007"), "White wins by connecting frog to frog.");
+      assert.equal(words.headlineWords(ended(you, yellow), "2020"), "White wins.");
+    assert.equal(words.resultWords(ended(["white"], yellow), "2020"), "You connected the two yellow edges.");
+    assert.equal(words.resultWords(ended(["black"], yellow), "2020"), "Your opponent connected the two yellow edges.");
+    assert.equal(words.resultWords(ended([], yellow), "2007"), "White wins by connecting the two frog edges.");
     assert.equal(
       words.resultWords(ended([], [link("green"), link("blue")], ["a1"]), "2020"),
-      "White wins by connecting green to green and blue to blue and closing a loop.",
+      "White wins by connecting the two green edges and the two blue edges and closing a loop.",
     );
     const agreed = room({ status: "over", result: { winner: null, by: "agreement" } });
     assert.equal(words.headlineWords(agreed, "2020"), "A draw.");
@@ -187,8 +194,14 @@ describe("a game", () => {
     assert.equal(words.refusalWords(board, "b1", "2020"), "Begin on an edge space, but not on a corner.");
     const tokens = ALL_TOKENS.map(() => "B2");
     const wrong = { ...board, tokens, need: "A1" };
-    assert.equal(words.refusalWords(wrong, "d4", "2020"), "This blue fish is neither a butterfly nor red.");
-    assert.equal(words.refusalWords(wrong, "d4", "2007"), "This is cup × 2. You need: any eye, or any symbol × 1.");
+    assert.equal(
+      words.refusalWords(wrong, "d4", "2020"),
+      "This token (blue fish) does not match. You need any butterfly, or anything red.",
+    );
+    assert.equal(
+      words.refusalWords(wrong, "d4", "2007"),
+      "This token (two cups) does not match. You need any eye, or anything printed once.",
+    );
     assert.equal(words.moveWords(wrong, "d4", "2020"), "the blue fish on d4");
   });
 });

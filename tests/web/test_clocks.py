@@ -45,7 +45,7 @@ def test_a_control_is_read_and_written(text: str, control: Control) -> None:
     "text", ["", "5", "0+0", "300+", "+5", "-1+5", "1/0", "2/60", "٣٠+٥", "5+5\n"]
 )
 def test_what_is_no_control_is_refused(text: str) -> None:
-    with pytest.raises(FormatError, match="is no time control"):
+    with pytest.raises(FormatError, match="is not a time control"):
         Control.parse(text)
 
 

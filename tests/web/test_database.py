@@ -303,7 +303,7 @@ def test_servers_with_databases_of_their_own_do_not_touch_each_other(
     "url", ["sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite:///file:x.sqlite?uri=true"]
 )
 def test_a_database_without_a_plain_file_is_refused(url: str) -> None:
-    with pytest.raises(DatabaseError, match="names no file"):
+    with pytest.raises(DatabaseError, match="does not name a file"):
         Database(url)
 
 

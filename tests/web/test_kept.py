@@ -31,7 +31,7 @@ async def ask(app: KeptFiles, path: str, encoding: str) -> httpx.Response:
         return await http.get(path, headers={"Accept-Encoding": encoding})
 
 
-@pytest.mark.parametrize("path", [OPENAPI, f"{stamped()}/kamon.css"])
+@pytest.mark.parametrize("path", [OPENAPI, f"{stamped()}/home.css"])
 async def test_what_never_changes_is_made_once_in_each_encoding(path: str) -> None:
     app = App()
     kept = KeptFiles(app)

@@ -1,6 +1,7 @@
 """The tutorial: every position shows what its lesson says, by the rules and by nothing else."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
 
@@ -9,11 +10,11 @@ from kamon.geometry import BORDER, CELLS, CORNERS, NEIGHBOURS, PAIR_MASKS, cells
 from kamon.i18n import LANGUAGES
 from kamon.notation import format_cell, parse_cell
 from kamon.position import Position, Side
-from kamon.rules import By
+from kamon.rules import By, Outcome
 from kamon.web.learn import lessons
 from kamon.web.learn.lessons import LESSONS, Goal, Lesson, Try, judge
 
-MATCH, FIRST, NEUTRAL, LINK, CORNER, LOOP, OWN_RING, BLOCK, STUCK, GAP = LESSONS
+MATCH, FIRST, NEUTRAL, LINK, CORNER, LOOP, OWN_RING, BLOCK, STUCK, GAP, COUNT = LESSONS
 ALL = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.title)
 
 
@@ -190,6 +191,65 @@ def test_a_wrong_try_lets_white_win_on_the_marked_cell_and_a_right_one_does_not(
     assert marked not in legal(lesson)
 
 
+def groups(position: Position) -> list[frozenset[int]]:
+    """Divide the free tokens into those that lead to each other, each matching the next."""
+    found: list[frozenset[int]] = []
+    for cell in cells(position.free):
+        near = set(cells(position.layout.matching[cell] & position.free))
+        linked = [group for group in found if group & near]
+        found = [group for group in found if group not in linked]
+        found.append(frozenset({cell}).union(*linked))
+    return found
+
+
+def ends(position: Position) -> Iterator[Outcome]:
+    """List every end that play from here can come to."""
+    for cell in rules.legal_cells(position):
+        after = rules.play(position, cell)
+        outcome = rules.outcome(after)
+        if outcome is None:
+            yield from ends(after)
+        else:
+            yield outcome
+
+
+def wins(position: Position) -> bool:
+    """Return whether the side to move can win, by plain search."""
+    for cell in rules.legal_cells(position):
+        after = rules.play(position, cell)
+        outcome = rules.outcome(after)
+        if outcome.winner is position.turn if outcome else not wins(after):
+            return True
+    return False
+
+
+def test_only_a_block_can_end_the_game_that_is_counted() -> None:
+    found = list(ends(COUNT.position))
+    assert {end.by for end in found} == {(By.BLOCK,)}
+    assert {end.winner for end in found} == {Side.BLACK, Side.WHITE}
+
+
+def test_the_right_tokens_are_those_of_the_group_with_an_odd_number() -> None:
+    position = COUNT.position
+    odd, even = (next(group for group in groups(position) if len(group) == size) for size in (3, 4))
+    assert set(legal(COUNT)) & odd == set(good(COUNT))
+    assert set(legal(COUNT)) & even == set(legal(COUNT)) - set(good(COUNT))
+    assert len(good(COUNT)) >= 2
+    assert len(legal(COUNT)) - len(good(COUNT)) >= 2
+    # Whatever is played leaves one group, so that the learner need not add.
+    for cell in legal(COUNT):
+        after = rules.play(position, cell)
+        (left,) = (group for group in groups(after) if group & set(rules.legal_cells(after)))
+        assert left == (odd if cell in odd else even) - {cell}
+
+
+def test_leaving_an_even_number_wins_and_leaving_an_odd_one_loses() -> None:
+    for cell in legal(COUNT):
+        after = rules.play(COUNT.position, cell)
+        assert rules.outcome(after) is None
+        assert wins(after) is not judge(COUNT, cell).good
+
+
 # --- What the page is told ------------------------------------------------------------------
 
 
@@ -215,5 +275,5 @@ def test_the_page_is_told_a_board_for_each_legal_try(lesson: Lesson, language: s
 
 def test_marks_and_threats_are_told_only_where_they_are_not_the_answer() -> None:
     told = [lessons._told(number, "en") for number in range(1, len(LESSONS) + 1)]
-    assert [each["marked"] for each in told] == [False] * 3 + [True] * 7
-    assert [bool(each["threats"]) for each in told] == [False] * 8 + [True] * 2
+    assert [each["marked"] for each in told] == [False] * 3 + [True] * 8
+    assert [bool(each["threats"]) for each in told] == [False] * 8 + [True] * 2 + [False]

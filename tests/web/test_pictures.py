@@ -297,7 +297,7 @@ async def test_a_card_has_the_size_that_networks_ask_for(http: httpx.AsyncClient
         (f"{LAYOUT} d4", "illegal-move", "d4 cannot be played"),
         (f"{LAYOUT} z9", "bad-text", "not a space"),
         (f"{LINE} a1", "illegal-move", "over"),
-        (f"{LAYOUT} x/y", "bad-text", "last cell"),
+        (f"{LAYOUT} x/y", "bad-text", "last move"),
         (f"{LAYOUT} x.../...../....../......./....../...../.... -", "bad-position", "position"),
         (LAYOUT + " " * 400, "bad-message", "400"),
     ],
@@ -596,7 +596,7 @@ async def test_a_picture_that_takes_too_long_is_given_up(
         patched.setattr(module, "TIME_LIMIT", 0.1)
         answer = await http.get("/api/film.gif", params={"line": FULL, "width": 401})
         message = refused(answer, 503, "too-slow")
-    assert message == "That takes too long. Try again later."
+    assert message == "That took too long. Try again later."
     assert not slow.is_alive()
     await seen(http, PNG, width=134)
 

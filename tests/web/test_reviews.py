@@ -105,7 +105,7 @@ async def test_what_was_proven_before_the_engine_was_killed_is_kept(
                     assert worker.process.pid is not None
                     os.kill(worker.process.pid, signal.SIGKILL)
 
-    with pytest.raises(ApiError, match="The engine has failed"):
+    with pytest.raises(ApiError, match="The analysis failed"):
         await kill_it_when_it_knows_something()
     stored = await reviews.stored(GAME)
     assert stored is not None
@@ -244,7 +244,7 @@ async def test_a_failure_is_told_to_everybody_who_looks_on(shared: Reviews, engi
     await eventually(lambda: all(len(page.heard) == 1 for page in pages))
     await engine.words.put(ApiError("engine-failed"))
     for page in pages:
-        with pytest.raises(ApiError, match="The engine has failed"):
+        with pytest.raises(ApiError, match="The analysis failed"):
             await asyncio.wait_for(page.task, PATIENCE)
 
 

@@ -216,3 +216,45 @@ async def test_the_page_speaks_of_one_edition(
     assert page.count(f"edition={edition}&amp;theme=dark") == len(NAMES)
     if edition == "2020":
         assert (await http.get("/rules")).text == page
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("edition", "said", "unsaid"),
+    [
+        (
+            "2020",
+            ["18 stones (hexagons)", "golden hexagon on your stone", "or in the same colour"],
+            ["pawns", "“first player”"],
+        ),
+        (
+            "2007",
+            ["18 stones (pawns)", "(“first player”) token", "this pile shows", "same number"],
+            ["(hexagons)", "golden hexagon on your stone"],
+        ),
+    ],
+)
+async def test_the_page_says_what_the_sheet_in_the_box_says(
+    http: httpx.AsyncClient, edition: str, said: list[str], unsaid: list[str]
+) -> None:
+    page = (await http.get("/rules", params={"edition": edition})).text
+    both = ["Take turns.", "put one stone", "nobody may ever play", "nobody has won"]
+    both += ["There are free tokens left, but none of them matches"]
+    lower = page.lower()
+    assert [text for text in (*both, *said) if text.lower() not in lower] == []
+    assert [text for text in unsaid if text.lower() in lower] == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("cookie", "language"),
+    [("pt-PT", "pt-PT"), ("pt", "pt-PT"), ("pt-BR", "pt-BR"), ("tlh", "de"), ("", "de")],
+)
+async def test_the_language_that_was_clicked_comes_first_and_plain_portuguese_is_that_of_portugal(
+    http: httpx.AsyncClient, cookie: str, language: str
+) -> None:
+    """Cookies from before the tag was pt-PT say pt."""
+    headers = {"accept-language": "de", "cookie": f"kamon-language={cookie}"}
+    page = await http.get("/rules", headers=headers)
+    assert page.headers["content-language"] == language
+    assert f'<html lang="{language}"' in page.text

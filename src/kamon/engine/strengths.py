@@ -32,7 +32,7 @@ class Strength:
 STRENGTHS: Final = (
     Strength(
         1,
-        "First steps",
+        "Duckling",
         "Wins if it can in one move; otherwise plays at random.",
         plies=1,
     ),

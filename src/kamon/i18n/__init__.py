@@ -22,11 +22,14 @@ LANGUAGES: Final = {
     "it": "Italiano",
     "es": "Español",
     "pt-BR": "Português (Brasil)",
-    "pt": "Português (Portugal)",
+    "pt-PT": "Português (Portugal)",
     "pl": "Polski",
     "cs": "Čeština",
 }
 DEFAULT: Final = "en"
+# Browsers take plain "pt" for Brazilian, so the page never says it of itself. Visitors may.
+_PLAIN_NAMES: Final = {"pt": "pt-PT"}
+_KNOWN: Final = {language.lower(): language for language in LANGUAGES} | _PLAIN_NAMES
 
 # In Czech and Polish no line ends with a word of one letter.
 _ONE_LETTER: Final = re.compile(r"(?<![^\s(„])([kvszouaiwKVSZOUAIW]) ")
@@ -72,13 +75,16 @@ def translate(language: str, text: str) -> str:
 
 
 def negotiate(wanted: Iterable[str]) -> str:
-    """Choose the first language wanted that there is; a region that we lack is passed over."""
-    known = {language.lower(): language for language in LANGUAGES}
+    """Return the first requested language that we support, of another region if need be."""
     for tag in wanted:
-        plain = tag.replace("_", "-").lower()
-        if found := known.get(plain) or known.get(plain.partition("-")[0]):
+        if found := find(tag) or find(tag.replace("_", "-").partition("-")[0]):
             return found
     return DEFAULT
+
+
+def find(tag: str) -> str | None:
+    """Return the language that a tag names exactly, if we support it."""
+    return _KNOWN.get(tag.replace("_", "-").lower())
 
 
 def accepted(header: str) -> list[str]:

@@ -30,12 +30,8 @@ ERRORS: Final[dict[str, ErrorKind]] = {
     "no-secret": ErrorKind(
         401, "Please allow cookies for this page: they keep your place in the game."
     ),
-    "bad-secret": ErrorKind(
-        401,
-        "This browser was signed in to another server. "
-        "Open Settings and choose “Forget this browser”.",
-    ),
-    "bad-origin": ErrorKind(403, "This can only be done from our own page."),
+    "bad-secret": ErrorKind(401, "This secret is not from this server. Get a new one."),
+    "bad-origin": ErrorKind(403, "You can do this only on our own page."),
     "not-your-seat": ErrorKind(403, "You are only watching this game."),
     "not-your-study": ErrorKind(403, "This study belongs to somebody else. Save your own copy."),
     # What is not there
@@ -45,16 +41,16 @@ ERRORS: Final[dict[str, ErrorKind]] = {
     "no-such-puzzle": ErrorKind(404, "There is no such puzzle."),
     "no-run": ErrorKind(409, "This run against the clock is over."),
     "no-such-day": ErrorKind(404, "There is nothing for this day."),
-    "nothing-missed": ErrorKind(404, "There is no move that you missed in this game."),
-    "bad-method": ErrorKind(405, "This address does not accept requests of this kind."),
+    "nothing-missed": ErrorKind(404, "No missed move was found in this game."),
+    "bad-method": ErrorKind(405, "This address does not accept this kind of request."),
     # What cannot be read
     "bad-message": ErrorKind(
-        422, "The server did not understand what this page sent. Load it again."
+        422, "The server did not understand what this page sent. Reload the page."
     ),
     "bad-layout": ErrorKind(422, "These are not the 37 tokens of the game."),
     "bad-position": ErrorKind(422, "No game can reach this position."),
-    "bad-text": ErrorKind(422, "That cannot be read as a game or a position."),
-    "bad-seed": ErrorKind(422, "A board number is a whole number from 0 to {largest}."),
+    "bad-text": ErrorKind(422, "This text is not a game or a position."),
+    "bad-seed": ErrorKind(422, "A board number must be a whole number from 0 to {largest}."),
     "too-large": ErrorKind(413, "That is too long."),
     # What the rules or the state of a game do not allow
     "illegal-move": ErrorKind(409, "You cannot play there now."),
@@ -67,27 +63,29 @@ ERRORS: Final[dict[str, ErrorKind]] = {
     "own-game": ErrorKind(409, "You are already playing in this game."),
     "cannot-abort": ErrorKind(409, "A game can be cancelled only before the second move."),
     "no-clock": ErrorKind(409, "You can claim the win only in a game with a clock."),
-    "cannot-claim": ErrorKind(409, "Your opponent has not been away for two minutes."),
+    "cannot-claim": ErrorKind(409, "Your opponent has not been away for two minutes yet."),
     "no-offer": ErrorKind(409, "This offer is no longer open."),
     "no-opponent": ErrorKind(409, "Nobody has joined this game."),
     "no-draw": ErrorKind(409, "The computer plays on."),
-    "offered-already": ErrorKind(409, "You have offered that already."),
+    "offered-already": ErrorKind(409, "You have already offered that."),
     "nothing-to-take-back": ErrorKind(409, "You have no move to take back."),
     "too-many-takebacks": ErrorKind(409, "Too many moves have been taken back in this game."),
-    "rematched": ErrorKind(409, "The next game is set up already."),
-    "bad-handover": ErrorKind(409, "This link has been used already, or is too old."),
-    "no-handover": ErrorKind(409, "A game for two players on one screen stays on that screen."),
+    "rematched": ErrorKind(409, "The next game is already set up."),
+    "bad-handover": ErrorKind(409, "This link has already been used, or it has expired."),
+    "no-handover": ErrorKind(
+        409, "A game for two players on one screen cannot move to another device."
+    ),
     "study-changed": ErrorKind(
-        409, "This study has been changed in another window. Save a copy, or load it again."
+        409, "This study was changed in another window. Save a copy, or reload it."
     ),
     "too-many-studies": ErrorKind(409, "You have {limit} studies. Delete one to save another."),
     # What the server cannot do now
     "too-many": ErrorKind(429, "Too many requests. Try again in {seconds} s."),
-    "busy": ErrorKind(503, "The server has too much to do. Try again in {seconds} s."),
+    "busy": ErrorKind(503, "The server is too busy. Try again in {seconds} s."),
     "storage": ErrorKind(503, "The server cannot save anything at the moment. Try again."),
-    "engine-failed": ErrorKind(503, "The engine has failed. Try again."),
-    "no-engine": ErrorKind(503, "This server has no engine for that."),
-    "too-slow": ErrorKind(503, "That takes too long. Try again later."),
+    "engine-failed": ErrorKind(503, "The analysis failed. Try again."),
+    "no-engine": ErrorKind(503, "This server cannot do this analysis."),
+    "too-slow": ErrorKind(503, "That took too long. Try again later."),
     "failed": ErrorKind(500, "Something went wrong on the server."),
 }
 

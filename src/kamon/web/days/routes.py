@@ -21,7 +21,7 @@ from kamon.web.schemas import ERROR_ANSWERS, SideName
 from kamon.web.services import Services, ServicesParam
 
 MINE_SHOWN: Final = 12
-_WINNERS: Final[dict[str, SideName | None]] = {"win": "black", "draw": None, "loss": "white"}
+WINNERS: Final[dict[str, SideName | None]] = {"win": "black", "draw": None, "loss": "white"}
 _ONE_DAY: Final = timedelta(days=1)
 
 DateQuery = Annotated[str | None, Query(pattern=r"^\d{4}-\d{2}-\d{2}$")]
@@ -135,7 +135,7 @@ def _truth(board: SolvedBoard | None) -> TruthView | None:
     if board is None:
         return None
     return {
-        "winner": _WINNERS[board.value],
+        "winner": WINNERS[board.value],
         "winning": _names(board.winning),
         "not_winning": _names(board.not_winning),
         "drawing": _names(board.drawing),
@@ -153,7 +153,7 @@ def fair_views() -> list[FairBoardView]:
     return [
         {
             "seed": str(board.seed),
-            "winner": _WINNERS[board.value],
+            "winner": WINNERS[board.value],
             "winning": len(board.winning),
             "first_moves": len(board.first_moves),
         }

@@ -1,4 +1,4 @@
-"""The tutorial: ten small positions in which one plays, and what is said to every try.
+"""The tutorial: eleven small positions in which one plays, and what is said to every try.
 
 The learner always has Black. Sentences are English keys. The server translates them and leaves
 two gaps for the page, whose words for tokens depend on the edition: ``{need}`` is what must be
@@ -7,7 +7,8 @@ matched on the board of the lesson, and ``{cells}`` is where White may play afte
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Request
@@ -33,6 +34,7 @@ class Goal(Enum):
     LOOP = "loop"
     BLOCK = "block"
     SAFE = "safe"
+    COUNT = "count"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +145,21 @@ LESSONS: Final = (
         "On the marked token White would connect two edges. "
         "Choose a token that does not let White play there.",
         "Well done! White cannot fill the gap now. "
-        "One last thing: if all the tokens are covered and nobody has won, it is a draw. "
-        "Now you know the whole game!",
+        "One more rule: if all the tokens are covered and nobody has won, it is a draw.",
         "E3--B6A2/C4C1B4D4D1/E4A6C6B3F1C3/D5A3A1B5F3C2E2/B1D6E6A4E1F4/D2A5B2D3F6/C5F5F2E5 "
         "e2 c4 e3 g6 c5 b3 d6 e5 d2 a3 d5 f5",
         Goal.SAFE,
+    ),
+    # docs/engine.md says why counting works ("If only blocks decided").
+    Lesson(
+        "Count to the end",
+        "Nobody can connect or close a loop now, so the first player without a move loses. Tokens "
+        "that match each other form a group. Leave White a group with an even number of tokens.",
+        "Well counted! For every token that White plays, you have another one. "
+        "Now you know the whole game!",
+        "B6E4C4D6/C2B5C3E2D2/A3A4D3F3B4E6/A2F2B2D5F1E3A6/B3C1--C5F5B1/C6F4A5F6D4/A1E5E1D1 "
+        "e2 g6 b3 c1 c2 c3 d3 f4 e7 f7 d2 a2 c6 g4 a3 e6 e5 b2 g5 g7 e4 d7 a4 b4 d6 b1 f3 a1",
+        Goal.COUNT,
     ),
 )
 
@@ -164,6 +176,7 @@ NOT_YET: Final = {
     Goal.LINK: "That does not connect two opposite edges yet.",
     Goal.LOOP: "That does not close the ring yet.",
     Goal.BLOCK: "White can still play on: {cells}.",
+    Goal.COUNT: "Count again: that leaves White an odd number, so White can play the last token.",
 }
 LOSES: Final = {
     By.CONNECTION: "Now White fills the gap, connects two edges and wins.",
@@ -220,8 +233,20 @@ def _reaches(goal: Goal, after: Position) -> bool:
     if goal is Goal.JOIN:
         mine = after.just_moved
         return spread(mine & -mine, mine) == mine
+    if goal is Goal.COUNT:
+        return _linked(after).bit_count() % 2 == 0
     end = rules.outcome(after)
     return end is not None and _ENDS[goal] in end.by
+
+
+def _linked(position: Position) -> int:
+    """Return the free cells that lead from the last token to each other, each matching the next."""
+    matching = position.layout.matching
+    linked, more = 0, rules.legal_mask(position)
+    while more:
+        linked |= more
+        more = position.free & ~linked & reduce(or_, (matching[cell] for cell in cells(more)))
+    return linked
 
 
 def _rings_own_stone(after: Position, cell: int) -> bool:

@@ -16,7 +16,9 @@ from kamon.errors import SENTENCES
 from kamon.render import svg
 from kamon.render.artwork import ARTWORK
 from kamon.render.palette import DARK, LIGHT, Palette
-from kamon.web.errors import ERRORS
+from kamon.tokens import SUITS, SYMBOLS, TOKENS
+from kamon.web.errors import ERRORS, ApiError
+from kamon.web.pages.colours import PAGE_COLOURS
 
 STATIC: Final = Path(__file__).parents[1] / "static"
 
@@ -54,7 +56,9 @@ def _artwork() -> str:
         "editions": {
             name: {
                 "symbols": edition.symbols,
-                "suits": {str(suit): word for suit, word in edition.suits.items()},
+                "tokens": {str(token): edition.describe(token) for token in TOKENS},
+                "any": {each: edition.any_with_symbol(each) for each in SYMBOLS}
+                | {str(each): edition.any_with_suit(each) for each in SUITS},
                 "edges": {pair.name.lower(): word for pair, word in edition.edges.items()},
                 "lifts": edition.lifts_tokens,
             }
@@ -69,24 +73,49 @@ def _artwork() -> str:
     return f"export default {json.dumps(data, ensure_ascii=False)};"
 
 
-async def style() -> Response:
-    """Give the page its style sheet, which starts with the colours of the pictures."""
-    return Response(_style(), media_type="text/css")
+# The style sheets that each page needs after base.css.
+SHEETS: Final[dict[str, tuple[str, ...]]] = {
+    "home": ("board", "lists", "home"),
+    "games": ("board", "lists"),
+    "game": ("board", "game"),
+    "learn": ("board", "game", "learn"),
+    "puzzles": ("board", "game", "puzzles"),
+    "study": ("board", "game", "study"),
+    "day": ("board", "game", "lists", "day"),
+    "rules": ("rules",),
+    "offline": ("home",),
+    "handover": (),
+    "problem": (),
+}
 
 
-@lru_cache(maxsize=1)
-def _style() -> str:
-    return _palette() + (STATIC / "kamon.css").read_text(encoding="utf-8")
+async def style(page: str) -> Response:
+    """Return the style sheet of a page as one file. It starts with the colours of the pictures."""
+    if page not in SHEETS:
+        raise ApiError("not-found")
+    return Response(_style(page), media_type="text/css")
+
+
+@lru_cache(maxsize=len(SHEETS))
+def _style(page: str) -> str:
+    names = ("base", *SHEETS[page])
+    sheets = ((STATIC / "css" / f"{name}.css").read_text(encoding="utf-8") for name in names)
+    return _palette() + "".join(sheets)
 
 
 @lru_cache(maxsize=1)
 def _palette() -> str:
-    light, dark = _variables(LIGHT), _variables(DARK)
+    light = _variables(LIGHT) + _page_variables(0)
+    dark = _variables(DARK) + _page_variables(1)
     ratio = f"--board-ratio:{svg.RATIO:.4f};"
     return (
         f":root{{{ratio}{light}}}:root[data-theme=dark]{{{dark}}}"
         f"@media (prefers-color-scheme:dark){{:root[data-theme=auto]{{{dark}}}}}"
     )
+
+
+def _page_variables(theme: int) -> str:
+    return "".join(f"--{name}:{pair[theme]};" for name, pair in PAGE_COLOURS.items())
 
 
 def _variables(colours: Palette) -> str:
@@ -119,5 +148,5 @@ def assets_router() -> APIRouter:
     router = APIRouter(include_in_schema=False)
     router.add_api_route(stamped() + "/words/{language}.js", words)
     router.add_api_route(stamped() + "/artwork.js", artwork)
-    router.add_api_route(stamped() + "/kamon.css", style)
+    router.add_api_route(stamped() + "/{page}.css", style)
     return router

@@ -4,14 +4,12 @@ import asyncio
 import contextlib
 import json
 from datetime import date
-from functools import lru_cache
 from typing import Annotated, Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
 from fastapi import Path as PathParam
 from fastapi.responses import JSONResponse, Response
-from sqlalchemy.exc import SQLAlchemyError
 
 from kamon import i18n
 from kamon.engine.strengths import STRENGTHS
@@ -19,16 +17,13 @@ from kamon.errors import KamonError
 from kamon.game import Game
 from kamon.layout import Layout
 from kamon.notation import format_layout, format_line, parse_line
-from kamon.position import Position
-from kamon.web.days.routes import DateQuery, day_of, fair_views
+from kamon.web.days.routes import DateQuery, day_of
 from kamon.web.errors import ApiError
-from kamon.web.games.lobby import lobby
-from kamon.web.games.messages import LobbyView
-from kamon.web.games.views import PictureView, picture_view
 from kamon.web.ids import PublicId
 from kamon.web.learn import rulebook
 from kamon.web.learn.lessons import LESSONS
 from kamon.web.pages.assets import STATIC, stamped
+from kamon.web.pages.home import SAMPLE, home_view
 from kamon.web.pages.shell import LEARNT_COOKIE, language_of, render
 from kamon.web.puzzles.messages import DayName, PuzzleId
 from kamon.web.puzzles.routes import read_day
@@ -37,71 +32,21 @@ from kamon.web.services import Services, ServicesParam
 
 router = APIRouter(include_in_schema=False)
 
-# The board beside the title: the middle of a game between two of the computer's levels.
-SAMPLE: Final = (
-    "C6F2B6C3/A1D1D4B2E4/C4B4F3C2--F4/E2E3B3D5A2E6A4/D2C1A6C5A3F5/E5F6D6B1F1/B5E1A5D3 "
-    "e7 f4 d6 g5 e5 a3 c5 a2 f6 b3 c4 c3 g6"
-)
-
-
-# The sample, and the puzzles of today and yesterday.
-@lru_cache(maxsize=3)
-def picture_of(line: str) -> PictureView:
-    """Return the position at the end of a game line that has been checked."""
-    game = parse_line(line)
-    assert game is not None  # noqa: S101 - the line is not empty
-    return picture_view(game.position)
-
 
 @router.head("/")
 @router.get("/")
 async def home(request: Request, services: ServicesParam) -> Response:
     """Show the ways to play, the visitor's running games, and those that wait."""
-    told = {
-        "lobby": await _lobby(request, services),
-        "sample": picture_of(SAMPLE),
-        "day": await _board_of_today(services),
-        "puzzle": await _puzzle_of_today(services),
-        "fair": fair_views(),
-        "lessons": len(LESSONS),
-    }
     return render(
         request,
         services,
         "home.html",
         page="home",
-        told=told,
+        told=await home_view(services, services.visitor(request, changes=False)),
         level=STRENGTHS[0],
         newcomer=LEARNT_COOKIE not in request.cookies,
         **_card(request, services, SAMPLE),
     )
-
-
-async def _lobby(request: Request, services: Services) -> LobbyView:
-    """Tell what is going on, or nothing: the page opens even where the database does not answer."""
-    try:
-        return await lobby(services, services.visitor(request, changes=False))
-    except (ApiError, SQLAlchemyError, OSError):
-        return {"here": 0, "mine": [], "open": []}
-
-
-async def _board_of_today(services: Services) -> PictureView | None:
-    """Tell the board of the day, or nothing where the database does not answer."""
-    try:
-        seed = await services.days.seed_of(services.days.today())
-    except (ApiError, SQLAlchemyError, OSError):
-        return None
-    return picture_view(Position(Layout.shuffled(seed)))
-
-
-async def _puzzle_of_today(services: Services) -> PictureView | None:
-    """Tell the position of the puzzle of the day, or nothing, as above."""
-    try:
-        puzzle = await services.puzzles.store.puzzle_of(services.days.today())
-        listed = await asyncio.to_thread(services.puzzles.book.find, puzzle)
-    except (ApiError, SQLAlchemyError, OSError):
-        return None
-    return None if listed is None else picture_of(listed.line)
 
 
 @router.get("/game/{game}")
@@ -129,8 +74,9 @@ async def learn(request: Request, services: ServicesParam) -> Response:
 @router.get("/day")
 async def day_page(request: Request, services: ServicesParam, date: DateQuery = None) -> Response:
     """Show the board of the day, or that of a day before."""
-    layout = Layout.shuffled(await services.days.seed_of(day_of(services, date)))
-    card = _card(request, services, format_layout(layout))
+    day = day_of(services, date)
+    layout = Layout.shuffled(await services.days.seed_of(day))
+    card = _card(request, services, format_layout(layout), day=day.isoformat())
     return render(request, services, "day.html", page="day", **card)
 
 
@@ -159,11 +105,11 @@ async def study_page(
     return render(request, services, "study.html", page="study", study=study, **card)
 
 
-def _card(request: Request, services: Services, line: str) -> dict[str, Any]:
-    """Say what a link to this page looks like where it is shared."""
+def _card(request: Request, services: Services, line: str, **says: object) -> dict[str, Any]:
+    """Return what a link to this page looks like where it is shared, and what its card says."""
     base = services.base_url(request)
-    picture = f"{base}/api/card.png?line={quote(line)}"
-    return {"address": f"{base}{request.url.path}", "card": picture}
+    query = urlencode({"line": line, **says}, quote_via=quote)
+    return {"address": f"{base}{request.url.path}", "card": f"{base}/api/card.png?{query}"}
 
 
 @router.get("/puzzles")
@@ -202,8 +148,19 @@ async def _puzzle_page(
     listed = await asyncio.to_thread(services.puzzles.book.find, puzzle)
     if listed is None:
         raise ApiError("no-such-puzzle")
-    card = _card(request, services, listed.line)
-    return render(request, services, "puzzles.html", page="puzzles", puzzle=puzzle, day=day, **card)
+    asked = listed.read()
+    dated = {} if day is None else {"day": day}
+    card = _card(request, services, listed.line, moves=asked.turns, **dated)
+    return render(
+        request,
+        services,
+        "puzzles.html",
+        page="puzzles",
+        puzzle=puzzle,
+        day=day,
+        asked=asked,
+        **card,
+    )
 
 
 @router.get("/handover")
@@ -216,9 +173,12 @@ async def handover(request: Request, services: ServicesParam) -> Response:
 
 # What the pages need that open without a network; the words are those of the visitor's language.
 OFFLINE_FILES: Final = (
-    *("kamon.css", "icon.svg", "artwork.js", "vendor/lit-html.js"),
+    *("offline.css", "learn.css", "rules.css", "icon.svg", "artwork.js", "vendor/lit-html.js"),
     *("fonts/eb-garamond-latin-500-normal.woff2", "fonts/alegreya-sans-latin-400-normal.woff2"),
-    *(f"js/{name}.js" for name in ("board", "bodies", "cells", "learn", "offline", "parts")),
+    *(
+        f"js/{name}.js"
+        for name in ("board", "bodies", "cells", "crests", "learn", "offline", "parts")
+    ),
     *(f"js/{name}.js" for name in ("rules", "server", "shell", "words")),
 )
 

@@ -6,11 +6,12 @@ from typing import Any, Final
 from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, select_autoescape
+from markupsafe import Markup
 
 from kamon import __version__, i18n
 from kamon.web.errors import ApiError
 from kamon.web.identity import COOKIE, COOKIE_AGE, SECURE_COOKIE
-from kamon.web.pages.assets import stamped
+from kamon.web.pages.assets import STATIC, stamped
 from kamon.web.services import Services
 
 LANGUAGE_COOKIE: Final = "kamon-language"
@@ -25,12 +26,19 @@ _templates = Environment(
 )
 
 
+# The crest in the header is part of the page, so that it costs no request.
+_ICON: Final = Markup(  # noqa: S704 - a file of ours
+    (STATIC / "icon.svg")
+    .read_text(encoding="utf-8")
+    .replace("<svg ", '<svg class="crest-icon" aria-hidden="true" ', 1)
+    .strip()
+)
+
+
 def language_of(request: Request) -> str:
     """Choose the language: the one that was clicked, else what the browser asks for."""
-    chosen = request.cookies.get(LANGUAGE_COOKIE, "")
-    if chosen in i18n.LANGUAGES:
-        return chosen
-    return i18n.negotiate(i18n.accepted(request.headers.get("accept-language", "")))
+    chosen = i18n.find(request.cookies.get(LANGUAGE_COOKIE, ""))
+    return chosen or i18n.negotiate(i18n.accepted(request.headers.get("accept-language", "")))
 
 
 def render(
@@ -50,6 +58,7 @@ def render(
         theme=theme if theme in ("light", "dark") else "auto",
         version=__version__,
         static=stamped(),
+        icon=_ICON,
         **values,
     )
     response = HTMLResponse(

@@ -53,6 +53,8 @@ class Question:
     width: int = 600
     legal: bool = False
     coordinates: bool = False
+    # What a card says under its title, a line each.
+    caption: tuple[str, ...] = ()
 
     @property
     def palette(self) -> Palette:
@@ -230,6 +232,9 @@ _WORD: Final = "Kamon"
 _WORD_SIZE: Final = 140
 _WORD_AT: Final = 308
 _RULE: Final = (358, 392)  # its height on the card, and its length
+_CAPTION_AT: Final = 510
+_CAPTION_STEP: Final = 52
+_CAPTION_SIZE: Final = 40
 _CRESTS: Final = (416, 69, 0.44)  # their height, the step from one to the next, their scale
 
 
@@ -246,9 +251,11 @@ def _card(question: Question) -> bytes:
         f'<g transform="translate({x} {y})">{board}</g>{_rule(colours)}{_crests(question)}</svg>'
     )
     card = _open(_pixels(drawn)).convert("RGB")
-    ImageDraw.Draw(card).text(
-        (_COLUMN, _WORD_AT), _WORD, colours.text, _font(_WORD_SIZE), anchor="ms"
-    )
+    ink = ImageDraw.Draw(card)
+    ink.text((_COLUMN, _WORD_AT), _WORD, colours.text, _font(_WORD_SIZE), anchor="ms")
+    for at, words in enumerate(question.caption):
+        height = _CAPTION_AT + at * _CAPTION_STEP
+        ink.text((_COLUMN, height), words, colours.text, _font(_CAPTION_SIZE), anchor="ms")
     return _png(card)
 
 

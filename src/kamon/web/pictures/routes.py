@@ -1,5 +1,6 @@
 """Pictures over HTTP; the question is all in the address."""
 
+from datetime import date
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
@@ -8,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kamon.editions import EditionName
 from kamon.notation import format_line, format_position
+from kamon.position import Side
 from kamon.render.svg import Theme
 from kamon.web.pictures.rasters import Kind, Question
 from kamon.web.schemas import ERROR_ANSWERS, LINE_LIMIT, SVG, answers_with
@@ -41,6 +43,25 @@ class _PictureQuery(BaseModel):
         """Ask for a picture of the last position: however it came about, it is the same one."""
         position = format_position(game_on(self.line).position)
         return Question(kind, position, **self.model_dump(exclude={"line"}))
+
+
+class _CardQuery(_PictureQuery):
+    """A card for where a link is shared. It can say what there is to do, and on which day."""
+
+    moves: Annotated[int | None, Field(ge=1, le=18, description="How many are to be found.")] = None
+    day: Annotated[date | None, Field(description="Of the puzzle or board of a day.")] = None
+
+    def question(self, kind: Kind) -> Question:
+        """Ask for a card with the last position."""
+        position = game_on(self.line).position
+        caption = []
+        if self.moves is not None:
+            turn = "Black" if position.turn is Side.BLACK else "White"
+            caption.append(f"{turn} to play: {self.moves} move{'s' if self.moves > 1 else ''}")
+        if self.day is not None:
+            caption.append(f"{self.day.day} {self.day:%B %Y}")
+        line = format_position(position)
+        return Question(kind, line, self.edition, self.theme, caption=tuple(caption))
 
 
 class _BoardQuery(_PictureQuery):
@@ -104,7 +125,7 @@ async def draw_webp(request: Request, query: Annotated[_FilmQuery, Query()]) -> 
 
 
 @router.get(**_gives("card.png"))
-async def draw_card(request: Request, query: Annotated[_PictureQuery, Query()]) -> Response:
+async def draw_card(request: Request, query: Annotated[_CardQuery, Query()]) -> Response:
     """Draw the card that stands for a link: the last position of a line beside the game's name."""
     return await _answer(request, query, "card.png")
 

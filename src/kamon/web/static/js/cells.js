@@ -113,3 +113,9 @@ export const boardToArrange = (shown, held) => ({
 
 /** Is this token the one that nobody may play on? @param {string} token */
 export const isNeutral = (token) => token === NEUTRAL;
+
+/** Who plays a ply. @param {number} ply @returns {import("./page").Side} */
+export const sideAt = (ply) => (ply % 2 ? "white" : "black");
+
+/** Both players' moves of a turn have the same number, as in a record. @param {number} ply */
+export const moveNumber = (ply) => Math.floor(ply / 2) + 1;

@@ -1,14 +1,14 @@
 // The board of the day: to play, how people fared on it, and a day later what is proven about it.
 import { html, nothing, render } from "../vendor/lit-html.js";
 import { inRows } from "./cells.js";
-import { boardIn, errorLine, inputValue, showBoard, stepButtons } from "./parts.js";
+import { levelPicker } from "./crests.js";
+import { boardIn, button, errorLine, shareText, showBoard, stepButtons } from "./parts.js";
 import { ask, Latest } from "./server.js";
 import { announce, emptyRoot, onPreferences, prefer, preferences } from "./shell.js";
 import { opponentWords, stateWords } from "./summaries.js";
 import {
   dayWords,
   errorWords,
-  LEVEL_COUNT,
   levelName,
   listWords,
   moveWords,
@@ -36,6 +36,7 @@ let ply = 0;
 let onLine = null;
 let side = "random";
 let busy = false;
+let copied = false;
 let error = "";
 
 /** @param {string} name */
@@ -81,6 +82,24 @@ async function play(shown) {
 /** @param {Day} shown */
 const isToday = ({ next }) => next === null;
 
+// --- Sharing -------------------------------------------------------------------------------------
+
+/** Tell others about the board, and of the visitor's best game on it. @param {Day} shown */
+async function share(shown) {
+  const what = t("Kamon, board of {date}", { date: dayWords(shown.date) });
+  const won = shown.mine.filter(({ result, you }) => result?.winner && you.includes(result.winner));
+  const [best] = won.sort((one, other) => one.moves - other.moves);
+  const text = best ? `${what}: ${wonWords(best)}` : what;
+  copied = await shareText(text, `${location.origin}${addressOf(shown.date)}`);
+  update();
+}
+
+/** @param {Day["mine"][number]} game */
+const wonWords = ({ seats, moves }) =>
+  tn("beat {name} with {n} stone on the board", "beat {name} with {n} stones on the board", moves, {
+    name: levelName(seats.black.level || seats.white.level),
+  });
+
 // --- The line ------------------------------------------------------------------------------------
 
 /** @param {Day} shown @param {Truth} truth @param {number} to */
@@ -107,7 +126,7 @@ const lineTo = ({ board }, { line }, to = line.length) =>
 function stepWords({ board }, { line }) {
   if (!ply) return t("Before the first move.");
   const move = moveWords(board, line[ply - 1], preferences.edition);
-  return t("Move {n} of {count}: {move}.", { n: ply, count: line.length, move });
+  return t("Stone {n} of {count}: {move}.", { n: ply, count: line.length, move });
 }
 
 // --- What is shown -------------------------------------------------------------------------------
@@ -137,6 +156,7 @@ const page = (shown) => html`
     ${heading(shown)}${errorLine(error)}
     ${shown.truth ? truthSection(shown, shown.truth) : nothing}
     ${playForm(shown)}${resultsSection(shown)}${shown.mine.length ? ownGames(shown) : nothing}
+    <p class="row">${button(copied ? t("Copied.") : t("Share"), () => share(shown), "")}</p>
   </aside>`;
 
 /** @param {Day} shown */
@@ -150,30 +170,23 @@ const heading = (shown) => html`<header class="day-head">
 
 /** @param {Day} shown */
 function playForm(shown) {
-  const onLevel = (/** @type {Event} */ event) => {
-    prefer({ level: Number(inputValue(event)) });
+  const pick = (/** @type {number} */ level) => {
+    prefer({ level });
+    update();
   };
   return html`<section class="day-play" aria-label=${t("Play this board")}>
-    <label>${t("Against")} <select @change=${onLevel}>${levelOptions()}</select></label>
-    <fieldset><legend>${t("You play")}</legend>
-      ${sidePill("random", t("at random"))}${sidePill("black", t("Black (goes first)"))}
-      ${sidePill("white", t("White (goes second)"))}</fieldset>
-    <p><button type="button" class="primary" ?disabled=${busy}
+    <p><button type="button" class="primary large" ?disabled=${busy}
       @click=${() => play(shown)}>${t("Play this board")}</button></p>
+    ${levelPicker(pick)}
+    <fieldset><legend>${t("Your colour")}</legend>
+      ${sidePill("random", t("Random"))}${sidePill("black", t("Black (goes first)"))}
+      ${sidePill("white", t("White (goes second)"))}</fieldset>
     <p class="small">${
       isToday(shown)
         ? t("All your games today count, even with hints or moves taken back. The next board comes at midnight UTC.")
         : t("This day is over: games that begin now do not count for it.")
     }</p></section>`;
 }
-
-const levelOptions = () =>
-  Array.from({ length: LEVEL_COUNT }, (_, at) => at + 1).map(
-    (level) => html`<option value=${level} ?selected=${level === preferences.level}>${levelWords(level)}</option>`,
-  );
-
-/** @param {number} level */
-const levelWords = (level) => t("Level {n}: {name}", { n: level, name: levelName(level) });
 
 /** @param {string} value @param {string} label */
 const sidePill = (value, label) => html`<label class="pill"><input type="radio" name="side" value=${value}
@@ -209,7 +222,7 @@ const ownGames = ({ mine }) =>
 
 /** @param {Truth} truth */
 const verdictWords = ({ winner }) =>
-  winner ? t("{side} wins with best play.", { side: sideWords(winner) }) : t("A draw with best play.");
+  winner ? t("{side} wins if both play perfectly.", { side: sideWords(winner) }) : t("A draw if both play perfectly.");
 
 /** The first moves that are proven not to win, and of which nobody knows that they draw. @param {Truth} truth */
 const otherMoves = ({ not_winning, drawing }) => not_winning.filter((cell) => !drawing.includes(cell));
@@ -249,7 +262,7 @@ function provenLines({ board }, truth) {
     winner === "white" ? t("Losing first moves: {cells}.", told) : t("First moves that do not win: {cells}.", told);
   return [
     winning.length ? provenLine(SIGNS.win, t("Winning first moves: {moves}.", { moves: named(winning) })) : nothing,
-    drawing.length ? provenLine(SIGNS.draw, t("Proven to draw: {moves}.", { moves: named(drawing) })) : nothing,
+    drawing.length ? provenLine(SIGNS.draw, t("Drawing first moves: {moves}.", { moves: named(drawing) })) : nothing,
     others.length ? provenLine(SIGNS.other, othersWords) : nothing,
     unsettled.length ? provenLine(SIGNS.open, t("Not known yet: {cells}.", { cells: unsettled.join(" ") })) : nothing,
   ];

@@ -1,6 +1,6 @@
 // The page of one game: what it knows, what comes from the server, and what the visitor does.
 import { html, nothing, render } from "../vendor/lit-html.js";
-import { actions, moveList, need, player, score } from "./game/panel.js";
+import { actions, ending, moveList, need, player, score, seldom } from "./game/panel.js";
 import { notify, Signals } from "./game/signals.js";
 import { boardIn, errorLine, playSound, showBoard } from "./parts.js";
 import { ask, GameConnection, Latest, remove } from "./server.js";
@@ -9,7 +9,6 @@ import {
   blockWords,
   declinedWords,
   errorWords,
-  headlineWords,
   isMyTurn,
   newsWords,
   otherSide,
@@ -35,6 +34,7 @@ import {
  * @property {{address: string, picture: string, minutes: number} | null} handover To another device.
  * @property {{words: string, cell: string} | null} hint What the engine advises, or that it is thinking.
  * @property {import("./game/after.js").Afterwards | null} after What can be said of a game that is over.
+ * @property {import("./game/goal.js").Goal | null} goal What is to be found in a position that is tried again.
  *
  * What can be done there.
  * @typedef {object} Doing
@@ -68,6 +68,7 @@ const table = {
   handover: null,
   hint: null,
   after: null,
+  goal: null,
 };
 let connected = true;
 let message = "";
@@ -105,6 +106,8 @@ function onNews({ view, events }) {
   tell(view, before ? kinds : ["moved", "joined"]);
   update();
   watchEngine(view);
+  if (!before) findGoal();
+  table.goal?.see(view);
   if (view.status === "over" && view.moves.length) lookBack(view, Boolean(before) && kinds.includes("ended"));
 }
 
@@ -172,10 +175,28 @@ async function lookBack(room, seen) {
   const { Afterwards } = await import("./game/after.js");
   table.after ??= new Afterwards(room, update, look);
   if (seen) {
-    table.after.count();
+    // A position that is tried again says nothing about the level.
+    if (!table.goal) table.after.count();
     table.after.start();
   }
   update();
+}
+
+/** Was this game begun to try something again? */
+async function findGoal() {
+  if (!sessionStorageHas("kamon-goal")) return;
+  const { Goal } = await import("./game/goal.js");
+  table.goal = Goal.of(id, update);
+  if (table.room) table.goal?.see(table.room);
+}
+
+/** Browsers can forbid the storage. @param {string} key */
+function sessionStorageHas(key) {
+  try {
+    return sessionStorage.getItem(key) !== null;
+  } catch {
+    return false;
+  }
 }
 
 /** Tell it by voice, in the title of the tab and by a notice. @param {RoomView} room @param {string[]} kinds */
@@ -385,18 +406,23 @@ function page(shown) {
       ${player(shown, bottom)}
     </section>
     <aside class="panel">
-      <p class="status ${looking ? "" : room.status}" tabindex="-1">${placeWords(shown)}</p>
-      ${room.status === "over" && !looking ? howWords(room) : nothing}
+      ${
+        room.status === "over" && !looking
+          ? ending(room, placeWords(shown), resultWords(room, edition))
+          : html`<p class="status" tabindex="-1">${placeWords(shown)}</p>`
+      }
       ${score(room, bottom)}
       ${connected ? nothing : errorLine(t("The connection is lost. Trying again…"))}
       ${sending && !connected ? html`<p class="note waits">${waitingWords()}</p>` : nothing}
       ${errorLine(message)}
       ${notice ? html`<p class="notice">${notice}</p>` : nothing}
+      ${goal(shown)}
       ${need(shown)}
       ${room.board.outcome && !looking ? proof : nothing}
       ${actions(shown, doing)}
       ${room.moves.length ? moveList(shown, doing) : nothing}
-      ${room.watchers ? html`<p class="small">${t("Watching: {n}", { n: room.watchers })}</p>` : nothing}
+      ${seldom(shown, doing)}
+      ${watchers(room)}
     </aside>`;
 }
 
@@ -409,13 +435,15 @@ function placeWords({ room, looking }) {
   return looking.ply ? t("Stones placed: {n}", { n: looking.ply }) : t("Before the first move");
 }
 
-const waitingWords = () => t("Your move will be sent when the connection is back.");
+/** Who has come by an invitation is no spectator. @param {RoomView} room */
+const watchers = ({ status, watchers: n }) =>
+  n && status !== "waiting" ? html`<p class="small">${t("Watching: {n}", { n })}</p>` : nothing;
 
-/** Say how it ended, if the headline does not. @param {RoomView} room */
-function howWords(room) {
-  const words = resultWords(room, preferences.edition);
-  return words === headlineWords(room, preferences.edition) ? nothing : html`<p class="how">${words}</p>`;
-}
+/** @param {Table} shown */
+const goal = ({ room, goal: sought }) =>
+  sought?.words && room.status === "playing" ? html`<p class="goal" role="status">${sought.words}</p>` : nothing;
+
+const waitingWords = () => t("Your move will be sent when the connection is back.");
 
 /** The moves that something is said of. @param {Table} shown @returns {Record<string, import("./page").MoveMark>} */
 function marks({ hint, after, looking }) {

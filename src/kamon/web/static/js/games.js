@@ -1,5 +1,6 @@
 // The games and studies of this browser: to resume, to look at again, to save.
 import { html, nothing, render } from "../vendor/lit-html.js";
+import { emptyPlace } from "./crests.js";
 import { errorLine } from "./parts.js";
 import { ask, Latest, remove } from "./server.js";
 import { announce, emptyRoot, onPreferences } from "./shell.js";
@@ -60,7 +61,7 @@ const pill = (value, label) => html`<label class="pill"><input type="radio" name
   .checked=${value === filter} @change=${() => choose(value)}><span>${label}</span></label>`;
 
 function gameCards() {
-  if (!any) return html`<p>${t("No games yet.")} <a href="/">${t("Play one")}</a></p>`;
+  if (!any) return emptyPlace(t("Your games will be here, to go on with and to look at again."), "/", t("Play a game"));
   const more = html`<p><button type="button" @click=${fetchGames}>${t("Older games")}</button></p>`;
   return html`${games.length ? html`<ul class="cards">${games.map(gameCard)}</ul>` : nothing}
     ${games.length || !complete ? nothing : html`<p class="note">${t("No games match.")}</p>`}

@@ -1,16 +1,14 @@
 // The home page: one click to a game, and the other ways to play.
 import { html, nothing, render } from "../vendor/lit-html.js";
 import "./board.js";
-import { boardToArrange, CELL_NAMES, inRows, shuffled, stillBoard, swapped, tokensIn } from "./cells.js";
+import { CELL_NAMES, NO_STONES, stillBoard } from "./cells.js";
+import { icon, levelPicker } from "./crests.js";
 import { ask, Latest } from "./server.js";
-import { announce, emptyRoot, onPreferences, prefer, preferences, setCookie } from "./shell.js";
+import { announce, emptyRoot, isStill, onPreferences, prefer, preferences, setCookie } from "./shell.js";
 import { agoWords, isMyTurn, isShort, leftWords, miniature, opponentWords, stateWords, timeLeft } from "./summaries.js";
-import { controlWords, errorWords, LEVEL_COUNT, levelDescription, levelName, t, tn } from "./words.js";
+import { controlWords, errorWords, levelName, sideWords, t, tn } from "./words.js";
 
 /** @typedef {import("./board.js").KamonBoard} KamonBoard */
-/** @typedef {import("./types").FairBoardView} FairBoard */
-/** @typedef {import("./types").LobbyView} Lobby */
-/** @typedef {import("./types").SummaryView} Summary */
 
 const root = emptyRoot("ways");
 const myGames = emptyRoot("my-games");
@@ -18,15 +16,34 @@ const openGames = emptyRoot("open-games");
 const sample = /** @type {KamonBoard} */ (document.getElementById("sample"));
 
 /** @typedef {import("./types").PictureView} Picture */
+/** @typedef {import("./types").LobbyView} Lobby */
+/** @typedef {import("./types").SummaryView} Summary */
+/** @typedef {import("./page").Side} Side */
 /**
- * What the page has come with: the lobby, the position beside the title, the board of the day, the fair boards, and
- * how many steps the tutorial has.
- * @type {{lobby: Lobby, sample: Picture, day: Picture | null, puzzle: Picture | null, fair: FairBoard[],
- *   lessons: number}}
+ * The game that plays itself beside the title: its moves, how it ends, and the position to show if nothing may move.
+ * @typedef {Picture & {moves: string[], outcome: import("./types").BoardView["outcome"]}} Sample
  */
+/**
+ * The puzzle of the day: how many moves are to be found, and how the visitor's first try has ended.
+ * @typedef {{picture: Picture, side: Side, moves: number, result: "solved" | "missed" | null}} PuzzleCard
+ */
+/** @typedef {{won: boolean, level: number, stones: number}} BestGame */
+/** Who could win a board of the day. @typedef {{date: string, winner: Side | null}} Proven */
+/** @typedef {{picture: Picture, best: BestGame | null, yesterday: Proven | null}} DayCard */
+/**
+ * What the page has come with. Of days it says on how many the visitor has played, this month and in the best one.
+ * @typedef {object} Told
+ * @property {Lobby} lobby
+ * @property {Sample} sample
+ * @property {PuzzleCard | null} puzzle
+ * @property {DayCard | null} day
+ * @property {import("./types").FairBoardView[]} fair
+ * @property {number} lessons
+ * @property {{this_month: number, best_month: number} | null} [days]
+ */
+
+/** @type {Told} */
 const told = JSON.parse(document.getElementById("told")?.textContent ?? "");
-const CONTROLS = ["-", "180+2", "300+3", "600+5", "900+10", "1/86400", "1/259200", "1/604800"];
-const NO_DIGIT = /\D/gu;
 /** How often we look for news, in milliseconds: sooner if an opponent may move or come. */
 const INTERVAL = 15_000;
 const SHORT_INTERVAL = 5000;
@@ -34,13 +51,9 @@ const SHORT_INTERVAL = 5000;
 const FIRST_LOOK = 3000;
 const TICK = 1000;
 
-/** What the visitor wishes for. @type {Record<"side" | "control" | "board" | "seed" | "layout", string>} */
-const choice = { side: "random", control: "-", board: "shuffled", seed: "", layout: "" };
 const state = { busy: false, error: "", more: false };
-/** The token that waits for another to change places with. @type {string | null} */
-let held = null;
-/** The fair board that can be chosen, if there is one. */
-const fair = shuffled(told.fair).at(0);
+/** The module of what is seldom chosen, once it is loaded. @type {typeof import("./home/options.js") | null} */
+let options = null;
 let { lobby } = told;
 /** When the server told it. */
 let received = Date.now();
@@ -53,28 +66,13 @@ async function start(against) {
   Object.assign(state, { busy: true, error: "" });
   update();
   try {
-    const game = await ask("/api/games", wish(against));
+    const { level, name } = preferences;
+    const game = await ask("/api/games", { against, level, name, ...(options?.wishes() ?? { side: "random" }) });
     location.href = `/game/${game.id}`;
   } catch (error) {
     Object.assign(state, { busy: false, error: errorWords(/** @type {any} */ (error)) });
     update();
   }
-}
-
-/** @param {string} against */
-function wish(against) {
-  const { side, control, board, seed, layout } = choice;
-  const { level, name } = preferences;
-  return {
-    against,
-    side,
-    level,
-    control,
-    name,
-    ...(board === "seed" && seed ? { seed } : {}),
-    ...(board === "fair" && fair ? { seed: fair.seed } : {}),
-    ...(board === "own" ? { layout: layout.trim() } : {}),
-  };
 }
 
 // --- What is shown -------------------------------------------------------------------------------
@@ -83,43 +81,26 @@ function update() {
   render(
     html`
     ${state.error ? html`<p class="error" role="alert">${state.error}</p>` : nothing}
-    ${hasLearnt() ? nothing : newcomerLink()}
-    <p>${startButton("computer", t("Play against the computer"), "primary large")}</p>
-    ${levelSlider()}
+    ${isNew() ? newcomerLink() : nothing}
+    <p class="start">${startButton("computer", t("Play against the computer"), "primary large")}</p>
+    ${levelPicker(pickLevel)}
     <div class="others">
-      ${startButton("self", t("Two players on this screen"))}
-      ${startButton("friend", t("Invite a friend"))}
-      ${startButton("anyone", t("Find an opponent"))}
+      ${startButton("self", html`${TWO}${t("Two players on this screen")}`)}
+      ${startButton("friend", html`${LETTER}${t("Invite a friend")}`)}
+      ${startButton("anyone", html`${LENS}${t("Find an opponent")}`)}
     </div>
-    <p class="small people">${peopleWords()}</p>
-    <details ?open=${state.more} @toggle=${onToggle}>
+    <div class="below-ways"><details ?open=${state.more} @toggle=${onToggle}>
       <summary>${t("Colour, clock and board")}</summary>
-      <fieldset><legend>${t("You play")}</legend>
-        ${radio("side", "random", t("at random"))}
-        ${radio("side", "black", t("Black (goes first)"))}
-        ${radio("side", "white", t("White (goes second)"))}
-      </fieldset>
-      <label>${t("Clock")} <select @change=${choose("control")}>
-        ${CONTROLS.map((control) => option(control))}
-      </select></label>
-      <label>${t("Your name")} <input type="text" maxlength="40" autocomplete="nickname" .value=${preferences.name}
-        @change=${(/** @type {Event} */ event) => prefer({ name: inputValue(event).trim() })}></label>
-      <fieldset><legend>${t("Board")}</legend>
-        ${radio("board", "shuffled", t("shuffled"))}
-        ${fair ? radio("board", "fair", t("a fair board")) : nothing}
-        ${radio("board", "seed", t("by number"))}
-        ${radio("board", "own", t("my own"))}
-        ${fair && choice.board === "fair" ? html`<p class="small">${fairWords(fair)}</p>` : nothing}
-        ${choice.board === "seed" ? seedField() : nothing}
-        ${choice.board === "own" ? layoutField() : nothing}
-      </fieldset>
-    </details>`,
+      ${options?.panel(update) ?? nothing}
+    </details>
+    <p class="small people ${lobby.here > 1 ? "" : "nobody"}">${peopleWords()}</p></div>`,
     root,
   );
-  showArrangement();
+  options?.showArrangement(update);
 }
 
-const hasLearnt = () => preferences.learnt >= told.lessons;
+/** Is this somebody who may not know the game yet? */
+const isNew = () => preferences.learnt < told.lessons && !preferences.counted && !lobby.mine.length;
 
 const newcomerLink = () =>
   html`<p class="newcomer"><a href="/learn">${t("New here? Learn to play in three minutes")}</a></p>`;
@@ -127,97 +108,26 @@ const newcomerLink = () =>
 const peopleWords = () =>
   lobby.here > 1 ? t("People here now: {n}.", { n: lobby.here }) : t("Nobody else is here right now.");
 
-/** @param {Event} event */
-const inputValue = (event) => /** @type {HTMLInputElement} */ (event.target).value;
-
-/** @param {keyof typeof choice} name */
-const choose = (name) => (/** @type {Event} */ event) => {
-  choice[name] = inputValue(event);
-  if (name === "board" && choice.board === "own") choice.layout ||= inRows(told.sample.tokens);
-  update();
-};
-
-/** @param {Event} event */
-function onToggle(event) {
+/** What is seldom chosen is loaded when somebody wants it. @param {Event} event */
+async function onToggle(event) {
   state.more = /** @type {HTMLDetailsElement} */ (event.target).open;
+  if (!state.more || options) return;
+  options = await import("./home/options.js");
+  options.begin(told);
+  update();
 }
 
-/** @param {"computer"|"friend"|"anyone"|"self"} against @param {string} label @param {string} [kind] */
+/** @param {"computer"|"friend"|"anyone"|"self"} against @param {unknown} label @param {string} [kind] */
 const startButton = (against, label, kind = "") => html`<button type="button" class=${kind} ?disabled=${state.busy}
   @click=${() => start(against)}>${label}</button>`;
 
-function levelSlider() {
-  const { level } = preferences;
-  const onInput = (/** @type {Event} */ event) => {
-    prefer({ level: Number(inputValue(event)) });
-    update();
-  };
-  return html`<label class="level"><span>${t("Level {n}: {name}", { n: level, name: levelName(level) })}</span>
-    <input type="range" min="1" max=${LEVEL_COUNT} .value=${String(level)} aria-valuetext=${levelName(level)}
-      @input=${onInput}>
-    <span class="small">${levelDescription(level)}</span></label>`;
-}
+const TWO = icon("M8 3l4.3 2.5v5L8 13l-4.3-2.5v-5ZM16 11l4.3 2.5v5L16 21l-4.3-2.5v-5Z");
+const LETTER = icon("M4 6h16v12H4ZM4 7l8 6 8-6");
+const LENS = icon("M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 1 0 0-13ZM15.5 15.5L20 20");
 
-/** @param {"side" | "board"} name @param {string} value @param {string} label */
-const radio = (name, value, label) => html`<label class="pill"><input type="radio" name=${name} value=${value}
-  .checked=${value === choice[name]} @change=${choose(name)}><span>${label}</span></label>`;
-
-/** @param {string} control */
-const option = (control) =>
-  html`<option value=${control} ?selected=${control === choice.control}>${controlWords(control)}</option>`;
-
-function seedField() {
-  const onInput = (/** @type {Event} */ event) => {
-    choice.seed = inputValue(event).replace(NO_DIGIT, "");
-  };
-  return html`<label>${t("Board number")} <input type="text" inputmode="numeric" pattern="[0-9]{1,20}"
-    maxlength="20" .value=${choice.seed} @input=${onInput}></label>`;
-}
-
-/** Say what is proven about a fair board, and not which first moves win. @param {FairBoard} board */
-function fairWords({ winner, winning, first_moves }) {
-  if (!winner) return t("Neither player can force a win on this board. (The computer has checked.)");
-  return tn(
-    "It is proven that {n} of the {count} first moves wins on this board, and the others do not.",
-    "It is proven that {n} of the {count} first moves win on this board, and the others do not.",
-    winning,
-    { count: first_moves },
-  );
-}
-
-const layoutField = () => html`<label>${t("Tokens row by row from the top, rows separated by /")}
-    <textarea rows="3" maxlength="200" spellcheck="false" .value=${choice.layout}
-      @input=${choose("layout")}></textarea></label>
-  <p class="small">${t("Or arrange them by hand: choose two tokens to swap them.")}</p>
-  <kamon-board id="arrange"></kamon-board>`;
-
-// --- A board of one's own ------------------------------------------------------------------------
-
-/** Show the layout as it is written, if it can be read, and let tokens change places. */
-function showArrangement() {
-  const editor = /** @type {KamonBoard | null} */ (document.getElementById("arrange"));
-  if (!editor) return;
-  const tokens = tokensIn(choice.layout);
-  editor.hidden = tokens.length !== CELL_NAMES.length;
-  if (editor.hidden) return;
-  if (!editor.dataset.ready) {
-    editor.dataset.ready = "yes";
-    editor.addEventListener("kamon-play", (event) => onChosen(/** @type {CustomEvent} */ (event).detail.cell));
-  }
-  Object.assign(editor, {
-    edition: preferences.edition,
-    playable: true,
-    label: t("Arrange the board"),
-    board: boardToArrange({ tokens }, held),
-    resting: held,
-  });
-  editor.update();
-}
-
-/** @param {string} cell */
-function onChosen(cell) {
-  if (held) choice.layout = inRows(swapped(tokensIn(choice.layout), held, cell));
-  held = held ? null : cell;
+/** @param {number} level */
+function pickLevel(level) {
+  prefer({ level });
   update();
 }
 
@@ -303,37 +213,155 @@ function tick() {
   if (running.some((game) => timeLeft(game, received) === 0)) look();
 }
 
-// --- The page ------------------------------------------------------------------------------------
+// --- Today ---------------------------------------------------------------------------------------
 
-/** Show the boards that are only to be looked at: the sample, and the board of the day. */
-function showPictures() {
-  for (const board of [sample, today, puzzle]) {
-    if (board) board.edition = preferences.edition;
-    board?.update();
-  }
+const daily = document.getElementById("daily");
+const SEAL = html`<svg class="seal" viewBox="-48 -48 96 96" aria-hidden="true"><polygon class="field"
+  points="0,-44 38,-22 38,22 0,44 -38,22 -38,-22"/><path d="M-16,1L-4,13L17,-12"/></svg>`;
+
+function showCards() {
+  if (!daily) return;
+  daily.replaceChildren();
+  render(html`${told.puzzle ? puzzleCard(told.puzzle) : nothing}${told.day ? dayCard(told.day) : nothing}`, daily);
 }
 
-const today = /** @type {KamonBoard | null} */ (document.getElementById("today"));
-if (today && told.day) Object.assign(today, { board: stillBoard(told.day), small: true });
-const puzzle = /** @type {KamonBoard | null} */ (document.getElementById("puzzle"));
-if (puzzle && told.puzzle) Object.assign(puzzle, { board: stillBoard(told.puzzle), small: true });
-const { tokens, stones, last } = told.sample;
-sample.board = stillBoard({ tokens, stones, last, need: last && tokens[CELL_NAMES.indexOf(last)] });
+/**
+ * A card of today: what it is, what there is to do or what was done, and what comes of it tomorrow.
+ * @param {{href: string, title: string, task: unknown, state: unknown, done: boolean}} card @param {unknown} picture
+ */
+const card = ({ href, title, task, state: below, done }, picture) => html`<div class="daily-card ${done ? "done" : ""}">
+  <span class="thumbnail">${picture}</span>
+  <div><h2><a href=${href}>${title}</a></h2><p class="task">${task}</p><p class="small">${below}</p></div>
+  ${SEAL}</div>`;
+
+/** @param {PuzzleCard} puzzle */
+function puzzleCard({ picture, side, moves, result }) {
+  const task =
+    side === "white"
+      ? tn("White to play: {n} move", "White to play: {n} moves", moves)
+      : tn("Black to play: {n} move", "Black to play: {n} moves", moves);
+  const said = { solved: t("Solved!"), missed: t("Tried. Have another look.") };
+  return card(
+    {
+      href: "/puzzles/day",
+      title: t("Puzzle of the day"),
+      task: result ? said[result] : task,
+      state: daysWords() || t("There is a new one every day."),
+      done: result === "solved",
+    },
+    miniature("puzzle", picture),
+  );
+}
+
+/** Say on how many days the visitor has played, if they want to know. Nobody can lose what they have. */
+function daysWords() {
+  const { this_month: now, best_month: best } = told.days ?? { this_month: 0, best_month: 0 };
+  if (!(preferences.days && now)) return "";
+  const words = tn("{n} day this month", "{n} days this month", now);
+  return best > now ? `${words} · ${t("best month: {n}", { n: best })}` : words;
+}
+
+/** @param {DayCard} day */
+function dayCard({ picture, best, yesterday }) {
+  return card(
+    {
+      href: "/day",
+      title: t("Board of the day"),
+      task: best ? bestWords(best) : t("Everybody plays the same board."),
+      state: yesterday ? yesterdayWords(yesterday) : t("Tomorrow you can see who should have won."),
+      done: Boolean(best?.won),
+    },
+    miniature("day", picture),
+  );
+}
+
+/** @param {BestGame} best */
+function bestWords({ won, level, stones }) {
+  const name = levelName(level);
+  return won
+    ? tn("You beat {name} with {n} stone on the board.", "You beat {name} with {n} stones on the board.", stones, {
+        name,
+      })
+    : t("You have played {name}. Try again?", { name });
+}
+
+/** @param {Proven} yesterday */
+function yesterdayWords({ date, winner }) {
+  const words = winner
+    ? t("Yesterday’s board: {side} could win.", { side: sideWords(winner) })
+    : t("Yesterday’s board: a draw.");
+  return html`${words} <a class="above" href="/day?date=${date}">${t("See how")}</a>`;
+}
+
+// --- A game that plays itself ----------------------------------------------------------------------
+
+/** How long a move and the end of the game are shown, in milliseconds. */
+const MOVE_TIME = 1500;
+const END_TIME = 6000;
+/** How many moves of the sample have been played. */
+let played = 0;
+
+/** The sample after some moves. @param {number} count */
+function sampleAfter(count) {
+  const { tokens, moves, outcome } = told.sample;
+  const stones = [...NO_STONES];
+  for (const [at, cell] of moves.slice(0, count).entries()) stones[CELL_NAMES.indexOf(cell)] = at % 2 ? "o" : "x";
+  const last = moves[count - 1] ?? null;
+  const need = last && tokens[CELL_NAMES.indexOf(last)];
+  return {
+    ...stillBoard({ tokens, stones: stones.join(""), last, need }),
+    outcome: count === moves.length ? outcome : null,
+  };
+}
+
+/** Play the next move of the sample, if anybody looks and things may move. */
+function playSample() {
+  const { moves } = told.sample;
+  if (!(document.hidden || isStill())) {
+    played = (played + 1) % (moves.length + 1);
+    sample.board = sampleAfter(played);
+    sample.landed = sample.board.last;
+    sample.update();
+  }
+  setTimeout(playSample, played === moves.length ? END_TIME : MOVE_TIME);
+}
+
+// --- The page ------------------------------------------------------------------------------------
+
+/** Show the boards that are only to be looked at. */
+function showPictures() {
+  sample.edition = preferences.edition;
+  sample.update();
+  showCards();
+  const lead = document.getElementById("lead");
+  if (lead && preferences.edition === "2007") lead.textContent = leadOf2007();
+}
+
+/** In the edition of 2007 tokens have no colours, but numbers. */
+const leadOf2007 = () =>
+  t(
+    "Put a stone on a token with the same symbol as your opponent’s last one, or with the same number of symbols. You win if you connect two opposite edges, close a loop, or block your opponent.",
+  );
+
+played = [...told.sample.stones].filter((sign) => sign !== ".").length;
+sample.board = sampleAfter(played);
 onPreferences(() => {
   showPictures();
   showGames();
+  update();
 });
 // So that the page comes without the way to the tutorial the next time.
-if (hasLearnt()) setCookie("kamon-learnt", "yes");
+if (!isNew()) setCookie("kamon-learnt", "yes");
 showPictures();
 showGames();
 update();
+setTimeout(playSample, 2 * MOVE_TIME);
 timer = setTimeout(look, FIRST_LOOK);
 setInterval(tick, TICK);
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) look();
 });
-// A page that comes back by the browser's Back button is as old as it was left.
+// A page that comes back by the browser's Back button shows old games until it has asked again.
 addEventListener("pageshow", (event) => {
   if (event.persisted) look();
 });

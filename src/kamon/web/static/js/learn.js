@@ -1,6 +1,7 @@
 // The tutorial: small boards on which one plays, with an answer to every try.
 import { html, nothing, render } from "../vendor/lit-html.js";
 import { CELL_NAMES } from "./cells.js";
+import { playerCrest } from "./crests.js";
 import { boardIn, button, errorLine, needToMatch, playSound, showBoard } from "./parts.js";
 import { ask, Latest } from "./server.js";
 import { announce, emptyRoot, isStill, onPreferences, prefer, preferences } from "./shell.js";
@@ -190,7 +191,7 @@ const page = (step) => html`
     <p>${filled(step.text, step.board)}</p></header>
   <section class="table" aria-label=${t("Board")}>
     <kamon-board></kamon-board>
-    <div class="player black"><span class="chip black" aria-hidden="true"></span>
+    <div class="player black"><span class="avatar">${playerCrest("black", 0)}</span>
       <span class="who">${t("You play Black.")}</span></div>
   </section>
   <aside class="panel">

@@ -11,7 +11,10 @@ export interface MoveMark {
 
 export interface Edition {
   symbols: Record<string, string>;
-  suits: Record<string, string>;
+  /** The names of the 36 tokens, as in B3: "blue fish". */
+  tokens: Record<string, string>;
+  /** What matches a symbol or a suit, as in B: "any fish", 3: "anything blue". */
+  any: Record<string, string>;
   edges: Record<"green" | "blue" | "yellow", string>;
   lifts: boolean;
 }

@@ -6,17 +6,17 @@ import { needWords, t } from "./words.js";
 
 /** @typedef {import("./board.js").KamonBoard} KamonBoard */
 
-/** @param {string} label @param {() => void} action @param {string} [kind] */
+/** @param {unknown} label @param {() => void} action @param {string} [kind] */
 export const button = (label, action, kind = "quiet") =>
   html`<button type="button" class=${kind} @click=${action}>${label}</button>`;
 
 /** @param {Event} event */
 export const inputValue = (event) => /** @type {HTMLInputElement} */ (event.target).value;
 
-/** @param {string} label @param {boolean} checked @param {(checked: boolean) => void} onChange */
-export const checkbox = (label, checked, onChange) => html`<label class="check"
-  ><input type="checkbox" .checked=${checked} @change=${(/** @type {Event} */ event) =>
-    onChange(/** @type {HTMLInputElement} */ (event.target).checked)}> ${label}</label>`;
+/** @param {string} label @param {boolean} on @param {(on: boolean) => void} onChange */
+export const toggle = (label, on, onChange) => html`<label class="switch"
+  ><input type="checkbox" role="switch" .checked=${on} @change=${(/** @type {Event} */ event) =>
+    onChange(/** @type {HTMLInputElement} */ (event.target).checked)}><i aria-hidden="true"></i>${label}</label>`;
 
 /** An error in words, if there is one. @param {string} message */
 export const errorLine = (message) => (message ? html`<p class="error" role="alert">${message}</p>` : nothing);
@@ -65,6 +65,20 @@ export function addressField({ address, label, copied, kind = "quiet" }, onCopie
   const select = (event) => /** @type {HTMLInputElement} */ (event.target).select();
   return html`<p class="row"><input type="text" readonly .value=${address} aria-label=${label} @focus=${select}>
     <button type="button" class=${kind} @click=${copy}>${copied ? t("Copied.") : t("Copy")}</button></p>`;
+}
+
+/**
+ * Share a text and an address by the device's own means, or put them on the clipboard.
+ * @param {string} text @param {string} url @returns {Promise<boolean>} Were they copied?
+ */
+export async function shareText(text, url) {
+  if (navigator.share) {
+    await navigator.share({ title: "Kamon", text, url }).catch(() => undefined);
+    return false;
+  }
+  const copied = await copyText(`${text}\n${url}`, null);
+  announce(copied ? t("Copied.") : "");
+  return copied;
 }
 
 /** @param {ParentNode} root */

@@ -1,11 +1,12 @@
 // The page of puzzles: training, against the clock, the puzzle of the day, and moves that one has missed.
 import { html, nothing, render } from "../vendor/lit-html.js";
-import { boardIn, button, errorLine, needToMatch, showBoard } from "./parts.js";
+import { emptyPlace, stone } from "./crests.js";
+import { boardIn, button, errorLine, needToMatch, shareText, showBoard } from "./parts.js";
 import { calendarOf, monthAfter } from "./puzzles/calendar.js";
 import { changeWords, ratingWords, THEMES, taskWords, themeName, turnsWords } from "./puzzles/sayings.js";
 import { Solving } from "./puzzles/solving.js";
 import { ask, Latest } from "./server.js";
-import { announce, copyText, onPreferences, preferences } from "./shell.js";
+import { announce, onPreferences, preferences } from "./shell.js";
 import { dayWords, errorWords, numberWords, t, timeWords, tn } from "./words.js";
 
 /** @typedef {import("./types").PuzzleView} Puzzle */
@@ -67,8 +68,7 @@ function begin(task) {
   if (state.mode === "training" && "id" in task) history.replaceState(null, "", `/puzzles/${task.id}`);
   const isRun = state.mode === "run";
   solving = new Solving(task, { onChange: update, onJudged, root, run: isRun });
-  const words = taskWords(/** @type {"black" | "white"} */ (task.side), /** @type {"win" | "draw"} */ (task.goal));
-  if (!isRun) announce(words);
+  if (!isRun) announce(taskWords(task));
   update();
 }
 
@@ -209,15 +209,10 @@ const addressOf = (puzzle) => `${location.origin}/puzzles/${puzzle.date ? `day/$
 /** Tell others about a puzzle without giving it away. @param {Puzzle} puzzle */
 async function share(puzzle) {
   const what = puzzle.date ? t("Kamon, puzzle of {date}", { date: dayWords(puzzle.date) }) : t("A Kamon puzzle");
-  const how = solving?.result === "solved" ? t("Solved!") : "";
-  const text = [what, how].filter(Boolean).join(": ");
-  const url = addressOf(puzzle);
-  if (navigator.share) {
-    await navigator.share({ title: "Kamon", text, url }).catch(() => undefined);
-    return;
-  }
-  state.copied = await copyText(`${text}\n${url}`, null);
-  announce(state.copied ? t("Copied.") : "");
+  // One hexagon for each move: a full one was found at the first try.
+  const how = solving?.firstTries.map((clean) => (clean ? "⬢" : "⬡")).join("") ?? "";
+  const text = [what, how].filter(Boolean).join(" ");
+  state.copied = await shareText(text, addressOf(puzzle));
   update();
 }
 
@@ -272,7 +267,7 @@ function taskPanel(current) {
   const isPuzzle = "id" in puzzle;
   return html`<div class="task">
     ${isPuzzle && puzzle.date ? html`<p class="small">${dayWords(puzzle.date)}</p>` : nothing}
-    <h2>${heading(current)}</h2>
+    <div class="asked">${stone(/** @type {"black" | "white"} */ (puzzle.side))}<h2>${heading(current)}</h2></div>
     ${isPuzzle && state.mode !== "run" ? about(current, puzzle) : nothing}
     ${!current.done && !current.shown && current.board.need ? needToMatch(current.board.need) : nothing}
     ${current.answer ? html`<p class="answer ${current.answer.kind}">${current.answer.say()}</p>` : nothing}
@@ -291,24 +286,24 @@ const ratingChange = (change, now) =>
   })}</p>`;
 
 /** @param {Solving} current */
-function heading({ task: { side, goal }, done, result }) {
+function heading({ task, done, result }) {
   if (done) return result === "solved" ? t("Solved!") : t("That’s it.");
-  if (state.mode !== "missed")
-    return taskWords(/** @type {"black" | "white"} */ (side), /** @type {"win" | "draw"} */ (goal));
-  return goal === "draw"
-    ? t("You lost this game. Here one move still kept the draw: find it.")
-    : t("You lost this game. Here you could still have won: find the move.");
+  if (state.mode !== "missed") return taskWords(task);
+  return task.goal === "draw"
+    ? t("From a game of yours: here you could still have drawn. Find the move.")
+    : t("From a game of yours: here you could still have won. Find the move.");
 }
 
 /** @param {Solving} current @param {Puzzle} puzzle */
-function about({ found, result }, { turns, rating, tries, result: before }) {
+function about({ found, result }, { turns, rated, rating, tries, result: before }) {
   const dots = Array.from({ length: turns }, (_, at) => html`<i class=${at < found.length ? "learnt" : ""}></i>`);
   // The visitor's own try counts too, as soon as it is over.
   const count = tries + (result && !before ? 1 : 0);
-  const tried = count ? tn("tried {n} time", "tried {n} times", count) : t("nobody has tried it yet");
-  return html`<p class="progress small"><span>${turnsWords(turns)}</span>
-    <span class="dots" aria-hidden="true">${dots}</span>
-    <span>${t("Rating {n}", { n: rating })}, ${tried}</span></p>`;
+  const tried = count ? `, ${tn("tried {n} time", "tried {n} times", count)}` : "";
+  const worth = rated || before ? `${t("Rating {n}", { n: rating })}${tried}` : t("For practice, without a rating");
+  return html`<p class="progress small"><span class="dots" aria-hidden="true">${dots}</span>
+    <span>${turnsWords(turns)}</span>
+    <span>${worth}</span></p>`;
 }
 
 /** @param {Solving} current */
@@ -371,9 +366,12 @@ const themes = () => html`<label class="theme">${t("Topic")}
     ${THEMES.map(themeOption)}
   </select></label>`;
 
-const missedAdvice = () => html`<h2>${t("Your missed moves")}</h2>
-  <p>${t("Positions from your own lost games in which you could have done better. There are none yet.")}</p>
-  <p><a class="button primary" href="/">${t("Play a game")}</a></p>`;
+const missedAdvice = () =>
+  emptyPlace(
+    t("Here you will find the moves that you missed in your own games. There are none yet."),
+    "/",
+    t("Play a game"),
+  );
 
 function runPanel() {
   if (isRunning() && run)
@@ -395,13 +393,14 @@ const failedList = () => html`<p>${t("Look again at those that went wrong:")}</p
 /** @param {Progress} told */
 function standing(told) {
   const { solved, missed, streak, best_streak: best, best_run: bestRun } = told;
+  if (!(solved + missed + bestRun)) return nothing;
   /** @type {[string, string][]} */
   const facts = [
     [t("Your rating"), ratingWords(told)],
     [t("Solved"), `${numberWords(solved)} / ${numberWords(solved + missed)}`],
     [t("Solved in a row"), t("{n} (best: {best})", { n: streak, best })],
-    [t("Best run"), numberWords(bestRun)],
   ];
+  if (bestRun) facts.push([t("Best in three minutes"), numberWords(bestRun)]);
   return html`<dl class="standing">${facts.map(
     ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
   )}</dl>`;
@@ -419,6 +418,11 @@ function drawBoard(current) {
 }
 
 onPreferences(update);
+// The address may change by hand, or by the Back button.
+addEventListener("hashchange", () => {
+  const mode = UNADDRESSED.find((each) => location.hash === `#${each}`);
+  if (mode && mode !== state.mode) setMode(mode);
+});
 ask("/api/puzzles/me").then((told) => {
   progress = told;
   update();

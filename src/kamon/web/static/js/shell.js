@@ -19,6 +19,8 @@
  * @property {number} learnt The last step of the tutorial that is done.
  * @property {Record<string, number>} streaks By level: games won in a row against it, or lost if it is negative.
  * @property {string} counted The last game that is counted in `streaks`.
+ * @property {number[]} beaten The levels that were beaten in this browser.
+ * @property {boolean} days Are the days counted on which one plays?
  */
 
 const STORAGE_KEY = "kamon";
@@ -41,6 +43,8 @@ const DEFAULTS = {
   learnt: 0,
   streaks: {},
   counted: "",
+  beaten: [],
+  days: true,
 };
 
 // The levels that play like the eight of the first version.
@@ -116,7 +120,7 @@ const field = (name) => /** @type {HTMLInputElement & HTMLSelectElement} */ (for
 function openSettings() {
   field("theme").value = document.documentElement.dataset.theme ?? "auto";
   field("edition").value = preferences.edition;
-  for (const name of /** @type {const} */ (["sound", "motion", "coordinates", "covered", "notices", "confirm"]))
+  for (const name of /** @type {const} */ (["sound", "motion", "coordinates", "covered", "notices", "confirm", "days"]))
     field(name).checked = preferences[name];
   field("volume").valueAsNumber = 100 * preferences.volume;
   dialog.showModal();

@@ -2,7 +2,7 @@
 import "./board.js";
 import { stillBoard } from "./cells.js";
 import { preferences } from "./shell.js";
-import { dateLanguage, otherSide, seatWords, t, timeWords } from "./words.js";
+import { dateLanguage, levelName, otherSide, seatWords, t, timeWords } from "./words.js";
 
 /** @typedef {import("./types").SummaryView} Summary */
 /** @typedef {import("./page").Side} Side */
@@ -19,8 +19,11 @@ const RECENT = 6 * DAY;
 // --- Who, and how it stands ----------------------------------------------------------------------
 
 /** @param {Summary} game */
-export const opponentWords = ({ shared, seats, you }) =>
-  shared ? t("Two players, one screen") : seatWords(seats[otherSide(you[0])]) || t("Guest");
+export function opponentWords({ shared, seats, you }) {
+  if (shared) return t("Two players, one screen");
+  const seat = seats[otherSide(you[0])];
+  return seat.level ? `${levelName(seat.level)} (${seat.level})` : seatWords(seat) || t("Guest");
+}
 
 /** @param {Summary} game */
 export const isMyTurn = ({ turn, you }) => turn !== null && you.includes(turn);

@@ -72,23 +72,20 @@ export const dayWords = (date) => days.format(new Date(`${date}T00:00Z`));
 
 // --- Tokens and levels ---------------------------------------------------------------------------
 
-/** @param {string} token @param {EditionName} edition */
-export function tokenWords(token, edition) {
-  if (isNeutral(token)) return t("neutral");
-  const { symbols, suits, lifts } = editions[edition];
-  const symbol = t(symbols[token[0]]);
-  return lifts
-    ? t("{sign} × {count}", { sign: symbol, count: token[1] })
-    : t("{colour} {symbol}", { symbol, colour: t(suits[token[1]]) });
-}
+// Every token is a text of its own, with no article: colour and symbol agree in every language. Its form never
+// changes. "You played the yellow fish; the orange mountain wins" needs two cases in German, Polish and Czech, so
+// that not even a second text "the yellow fish" would do. English sentences may put "the" in front of a token.
+// Translations put its plain name behind a colon or in brackets: "Du hast auf c4 (gelber Fisch) gesetzt". A cell's
+// name has neither gender nor case, so a sentence about a move takes `moveWords`, which names the cell, too.
+
+/** Name a token, as in "blue fish" or "three cups". @param {string} token @param {EditionName} edition */
+export const tokenWords = (token, edition) => (isNeutral(token) ? t("neutral") : t(editions[edition].tokens[token]));
 
 /** Say what matches a token. @param {string} token @param {EditionName} edition */
 export function needWords(token, edition) {
-  const { symbols, suits, lifts } = editions[edition];
-  const symbol = t(symbols[token[0]]);
-  return lifts
-    ? t("any {sign}, or any symbol × {count}", { sign: symbol, count: token[1] })
-    : t("any {symbol}, or anything {colour}", { symbol, colour: t(suits[token[1]]) });
+  const [symbol, suit] = token;
+  const { any } = editions[edition];
+  return t("{any_symbol}, or {any_suit}", { any_symbol: t(any[symbol]), any_suit: t(any[suit]) });
 }
 
 /** @param {number} level */
@@ -149,6 +146,14 @@ export function playerWords(room, side) {
   return seatWords(seat) || (room.you.includes(side) ? t("You") : t("Guest"));
 }
 
+/** What a player is called in a sentence. @param {RoomView} room @param {Side} side */
+export function nameWords(room, side) {
+  const { level, name } = room.seats[side];
+  if (level) return levelName(level);
+  if (room.shared || !(name || room.you.length === 1)) return sideWords(side);
+  return name || t("Your opponent");
+}
+
 /** Say how a game has ended. @param {Side | null} winner @param {string} by Several ways are joined by "+". */
 export function endWords(winner, by) {
   if (!winner)
@@ -166,19 +171,68 @@ export function endWords(winner, by) {
   return ways[by] ?? by;
 }
 
+/** A pair of opposite edges, by its mark. @param {string} mark */
+function edgesWords(mark) {
+  /** @type {Record<string, string>} */
+  const names = {
+    green: t("the two green edges"),
+    blue: t("the two blue edges"),
+    yellow: t("the two yellow edges"),
+    snake: t("the two snake edges"),
+    ibis: t("the two ibis edges"),
+    frog: t("the two frog edges"),
+  };
+  return names[mark] ?? mark;
+}
+
 /**
- * Say how a game has ended, with the names of the edges that are connected.
+ * Say how a game has ended, with the names of the edges that are connected. Players are spoken to.
  * @param {RoomView} room @param {EditionName} edition
  */
-export function resultWords({ result, board }, edition) {
+export function resultWords(room, edition) {
+  const { result, board } = room;
   if (!result) return "";
+  const { winner, by } = result;
   const links = board.outcome?.links ?? [];
-  if (!(result.winner && links.length)) return endWords(result.winner, result.by);
-  const names = links.map((link) => t("{edge} to {edge}", { edge: t(editions[edition].edges[link.colour]) }));
-  const told = { winner: sideWords(result.winner), edges: listWords(names) };
-  return board.outcome?.ring.length
-    ? t("{winner} wins by connecting {edges} and closing a loop.", told)
-    : t("{winner} wins by connecting {edges}.", told);
+  const edges = listWords(links.map((link) => edgesWords(editions[edition].edges[link.colour])));
+  const way = links.length && board.outcome?.ring.length ? "connection+loop" : by;
+  if (winner && room.you.length === 1)
+    return room.you.includes(winner) ? wonWords(room, way, edges) : lostWords(room, way, edges);
+  if (!(winner && links.length)) return endWords(winner, by);
+  const names = { winner: sideWords(winner), edges };
+  return way === "connection"
+    ? t("{winner} wins by connecting {edges}.", names)
+    : t("{winner} wins by connecting {edges} and closing a loop.", names);
+}
+
+/** Say to the winner how they won. @param {RoomView} room @param {string} way @param {string} edges */
+function wonWords(room, way, edges) {
+  const loser = nameWords(room, otherSide(room.you[0]));
+  /** @type {Record<string, string>} */
+  const ways = {
+    connection: t("You connected {edges}.", { edges }),
+    loop: t("You closed a loop."),
+    "connection+loop": t("You connected {edges} and closed a loop.", { edges }),
+    block: t("{loser} had no move left.", { loser }),
+    resignation: t("{loser} resigned.", { loser }),
+    time: t("{loser} ran out of time.", { loser }),
+  };
+  return ways[way] ?? way;
+}
+
+/** Say to the loser how they lost. @param {RoomView} room @param {string} way @param {string} edges */
+function lostWords(room, way, edges) {
+  const winner = nameWords(room, otherSide(room.you[0]));
+  /** @type {Record<string, string>} */
+  const ways = {
+    connection: t("{winner} connected {edges}.", { winner, edges }),
+    loop: t("{winner} closed a loop.", { winner }),
+    "connection+loop": t("{winner} connected {edges} and closed a loop.", { winner, edges }),
+    block: t("You had no move left."),
+    resignation: t("You resigned."),
+    time: t("You ran out of time."),
+  };
+  return ways[way] ?? way;
 }
 
 /**
@@ -187,8 +241,9 @@ export function resultWords({ result, board }, edition) {
  */
 export function headlineWords(room, edition) {
   const { result, you } = room;
-  if (!result || you.length !== 1) return resultWords(room, edition);
+  if (!result) return resultWords(room, edition);
   if (!result.winner) return t("A draw.");
+  if (you.length !== 1) return t("{winner} wins.", { winner: nameWords(room, result.winner) });
   return you.includes(result.winner) ? t("You win!") : t("You lose.");
 }
 
@@ -240,10 +295,17 @@ export function statusWords(room, edition, compiling) {
   const turn = room.board.turn ?? "black";
   if (room.shared) return toPlayWords(turn);
   if (room.you.includes(turn)) return t("Your turn.");
-  if (room.seats[turn].kind !== "computer") return t("{player} to play.", { player: sideWords(turn) });
+  if (room.seats[turn].kind !== "computer") return turnWords(room, turn);
   return compiling
     ? t("Getting the computer ready. This takes about 15 seconds and happens only once…")
     : t("The computer is thinking…");
+}
+
+/** Say whose turn it is, to somebody else. @param {RoomView} room @param {Side} turn */
+function turnWords(room, turn) {
+  const { name } = room.seats[turn];
+  if (name) return t("{player}’s turn.", { player: name });
+  return room.you.length ? t("Your opponent’s turn.") : toPlayWords(turn);
 }
 
 /** Is it the turn of somebody at this browser? @param {RoomView} room */
@@ -268,7 +330,7 @@ export function newsWords(room, kinds, edition, compiling) {
     parts.push(t("{player} has played {cell}: {token}.", { player, cell: last, token }));
   }
   parts.push(statusWords(room, edition, compiling));
-  if (room.status === "over" && room.you.length === 1) parts.push(resultWords(room, edition));
+  if (room.status === "over") parts.push(resultWords(room, edition));
   if (room.status !== "playing") parts.push(proofWords(room.board, edition));
   if (isMyTurn(room)) {
     parts.push(
@@ -287,20 +349,12 @@ export function refusalWords(board, cell, edition) {
   if (board.stones[at] !== ".") return t("There is a stone here already.");
   if (isNeutral(board.tokens[at])) return t("Nobody may play on the neutral space.");
   if (!board.need) return t("Begin on an edge space, but not on a corner.");
-  const { symbols, suits, lifts } = editions[edition];
-  const [symbol, suit] = board.need;
   const token = tokenWords(board.tokens[at], edition);
-  return lifts
-    ? t("This is {token}. You need: {need}.", { token, need: needWords(board.need, edition) })
-    : t("This {token} is neither a {symbol} nor {colour}.", {
-        token,
-        symbol: t(symbols[symbol]),
-        colour: t(suits[suit]),
-      });
+  return t("This token ({token}) does not match. You need {need}.", { token, need: needWords(board.need, edition) });
 }
 
 /**
- * Name a move by its token; the board shows the cells then.
+ * Name a move by its token and its cell.
  * @param {Board} board @param {string} cell @param {EditionName} edition
  */
 export const moveWords = (board, cell, edition) =>

@@ -1,19 +1,25 @@
 // After a game: what decided it, the chance to do better, and another level. Loaded when a game is over.
 import { html, nothing } from "../../vendor/lit-html.js";
+import { tokenPicture } from "../board.js";
+import { CELL_NAMES, sideAt } from "../cells.js";
 import { button } from "../parts.js";
 import { ask } from "../server.js";
 import { prefer, preferences } from "../shell.js";
 import { Analyst, waitWords } from "../study/engine.js";
-import { sideAt, storyWords, turnWords } from "../study/review.js";
-import { errorWords, LEVEL_COUNT, levelName, moveWords, sideWords, t } from "../words.js";
-import { offeredLevel, streaksAfter } from "./levels.js";
+import { storyWords, turnWords } from "../study/review.js";
+import { errorWords, LEVEL_COUNT, levelName, moveWords, t } from "../words.js";
+import { keepGoal } from "./goal.js";
+import { beatenAfter, offeredLevel, streaksAfter } from "./levels.js";
+import { isMine, momentWords, playerStory } from "./story.js";
 
 /** @typedef {import("../types").RoomView} RoomView */
 /** @typedef {import("../types").TurnView} Turn */
 /** @typedef {import("../types").ReviewMessage} Review */
 
-/** No more than so many moments are shown. */
+/** How many moments are shown. */
 const MOMENTS = 3;
+/** For how long the earlier moves are checked once the moment that decided the game is found, in milliseconds. */
+const EARLIER_TIME = 20_000;
 
 /** Are there moves before a mistake that could not be proven? @param {Review} review @param {number | null} ply */
 export const isOpenBefore = ({ turns }, ply) =>
@@ -29,6 +35,8 @@ export class Afterwards {
   wait = null;
   /** The moment that is on the board. @type {Turn | null} */
   shown = null;
+  /** Ends the check of the earlier moves. @type {ReturnType<typeof setTimeout> | undefined} */
+  #limit;
 
   /** @param {RoomView} room @param {() => void} onChange @param {(ply: number) => void} look */
   constructor(room, onChange, look) {
@@ -60,7 +68,20 @@ export class Afterwards {
     this.wait = told.waiting ? told : null;
     if (told.progress) this.progress = told.progress;
     if (told.turns) this.review = told;
-    if (told.end) this.progress = null;
+    if (told.end) this.#finish();
+    else if (this.#decisive?.better) this.#limit ??= setTimeout(() => this.#stop(), EARLIER_TIME);
+    this.onChange();
+  }
+
+  #finish() {
+    clearTimeout(this.#limit);
+    this.progress = null;
+  }
+
+  /** The server keeps what it has found by then. */
+  #stop() {
+    this.analyst.stop();
+    this.#finish();
     this.onChange();
   }
 
@@ -99,6 +120,19 @@ export class Afterwards {
     };
   }
 
+  /** Is there a mistake of the visitor's own to do better? Then that is the next thing to do. */
+  get isToTryAgain() {
+    return (
+      this.isTold && this.#decisive !== null && isMine(this.#decisive, this.room) && Boolean(this.#decisive.better)
+    );
+  }
+
+  /** The mistake that decided the game, if it is found. */
+  get #decisive() {
+    const { story, turns } = this.review ?? {};
+    return (story?.kind === "mistake" && turns?.find((turn) => turn.ply === story.ply)) || null;
+  }
+
   panel() {
     return html`${this.#offer()}<section class="decided" aria-label=${t("What decided the game")}>
       ${this.review && this.isTold ? this.#story(this.review) : nothing}
@@ -111,27 +145,73 @@ export class Afterwards {
     return button(t("What decided the game?"), () => this.start(), "");
   }
 
+  #workWords() {
+    return this.#decisive ? t("Checking the earlier moves…") : t("Looking for the moment that decided the game…");
+  }
+
   /** @param {[number, number]} progress */
   #working([done, all]) {
-    const words = this.wait ? waitWords(this.wait) : t("Looking for the moment that decided the game…");
-    return html`<p class="small" role="status">${words}
+    return html`<p class="small" role="status">${this.wait ? waitWords(this.wait) : this.#workWords()}
       <progress max=${all} value=${done} aria-label=${t("How much is done")}></progress></p>`;
   }
 
   /** @param {Review} review */
   #story(review) {
+    const decisive = this.#decisive;
+    const others = review.moments
+      .filter((ply) => ply !== decisive?.ply)
+      .map((ply) => /** @type {Turn} */ (review.turns.find((turn) => turn.ply === ply)))
+      .filter((turn) => turn.lost || this.room.you.length !== 1)
+      .slice(0, MOMENTS - 1);
+    const before = !this.progress && isOpenBefore(review, decisive?.ply ?? null);
+    const { title, words } = this.#told(review);
+    return html`${title ? html`<h2>${title}</h2>` : nothing}
+      <p class="story" role="status">${words} ${before ? t("What happened before is not proven.") : nothing}</p>
+      ${decisive ? this.#contrast(decisive, true) : nothing}
+      <ul class="plain moments">${others.map(
+        (turn) => html`<li><p>${this.#momentWords(turn)}</p>${this.#contrast(turn, false)}</li>`,
+      )}</ul>`;
+  }
+
+  /**
+   * Players are spoken to; spectators, and two players at one screen, read about Black and White.
+   * @param {Review} review
+   */
+  #told(review) {
+    if (this.room.you.length === 1) return playerStory(review, this.room);
     const named = { ...review, turns: review.turns.map((turn) => this.#named(turn)) };
-    const decisive = review.story.kind === "mistake" ? review.story.ply : null;
-    const plies = [decisive, ...review.moments.filter((ply) => ply !== decisive)].filter((ply) => ply !== null);
-    const moments = plies.slice(0, MOMENTS).map((ply) => {
-      const turn = /** @type {Turn} */ (review.turns.find((each) => each.ply === ply));
-      return html`<li>${ply === decisive ? nothing : html`<p>${turnWords(this.#named(turn))}</p>`}
-        <div class="row">${button(t("Show"), () => this.#show(turn))}
-        ${button(t("Try it yourself"), () => this.#tryAgain(turn), "")}</div></li>`;
-    });
-    const words = review.story.kind === "off-board" ? offBoardWords(review) : storyWords(named);
-    const before = !this.progress && isOpenBefore(review, decisive) ? t("What happened before is not proven.") : "";
-    return html`<p class="story" role="status">${words} ${before}</p><ul class="plain moments">${moments}</ul>`;
+    return { title: "", words: storyWords(named) };
+  }
+
+  /** @param {Turn} turn */
+  #momentWords(turn) {
+    return this.room.you.length === 1 ? momentWords(turn, this.room) : turnWords(this.#named(turn));
+  }
+
+  /**
+   * The move that was played and the better one, and what can be done about it.
+   * @param {Turn} turn @param {boolean} main Is it the move that decided the game?
+   */
+  #contrast(turn, main) {
+    const mine = isMine(turn, this.room) && turn.better;
+    const again = () => this.#tryAgain(turn);
+    return html`<div class="contrast"><span class="pair">${this.#move(turn.move, t("played"), "slip")}
+      ${turn.better ? this.#better(turn, turn.better) : nothing}</span>
+      <span class="row">${mine ? button(t("Try it again"), again, main ? "primary" : "") : nothing}
+      ${button(t("See it"), () => this.#show(turn), "")}</span></div>`;
+  }
+
+  /** @param {Turn} turn @param {string} cell */
+  #better(turn, cell) {
+    const words = turn.before === "win" ? t("wins") : t("draws");
+    return html`<span class="arrow" aria-hidden="true">→</span>${this.#move(cell, words, "better")}`;
+  }
+
+  /** @param {string} cell @param {string} words @param {string} kind */
+  #move(cell, words, kind) {
+    const token = this.room.board.tokens[CELL_NAMES.indexOf(cell)];
+    return html`<span class="one ${kind}">${tokenPicture(token, preferences.edition)}
+      <small>${words} · ${cell}</small></span>`;
   }
 
   /** @param {Turn} turn */
@@ -144,18 +224,15 @@ export class Afterwards {
   /** Play on from before a mistake, with the side that made it. @param {Turn} turn */
   #tryAgain(turn) {
     const { layout, moves } = this.room;
-    this.#begin({
-      side: sideAt(turn.ply),
-      level: this.#level ?? preferences.level,
-      layout,
-      moves: moves.slice(0, turn.ply),
-    });
+    const level = this.#level ?? preferences.level;
+    this.#begin({ side: sideAt(turn.ply), level, layout, moves: moves.slice(0, turn.ply) }, turn);
   }
 
   /** Begin another game against the computer. @param {Record<string, unknown>} wish */
-  async #begin(wish) {
+  async #begin(wish, /** @type {Turn | null} */ turn = null) {
     try {
       const game = await ask("/api/games", { against: "computer", name: preferences.name, ...wish });
+      if (turn?.better) keepGoal(game.id, turn);
       location.href = `/game/${game.id}`;
     } catch (error) {
       this.#fail(error);
@@ -177,7 +254,8 @@ export class Afterwards {
     const { id, result, you } = this.room;
     if (!level || !result || preferences.counted === id) return;
     const won = result.winner && you.includes(result.winner);
-    prefer({ counted: id, streaks: streaksAfter(preferences.streaks, level, won) });
+    const { streaks, beaten } = preferences;
+    prefer({ counted: id, streaks: streaksAfter(streaks, level, won), beaten: beatenAfter(beaten, level, won) });
   }
 
   #offer() {
@@ -198,9 +276,3 @@ export class Afterwards {
       <div class="row">${button(label, begin, "primary")}</div></div>`;
   }
 }
-
-/** Say who stood better when a game ended off the board; it is proven. @param {Review} review */
-const offBoardWords = ({ story }) =>
-  story.winner
-    ? t("{winner} was not winning on the board when the game ended.", { winner: sideWords(story.winner) })
-    : t("One side was winning on the board when the draw was agreed.");

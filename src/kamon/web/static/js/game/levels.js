@@ -18,6 +18,12 @@ export function streaksAfter(streaks, level, won) {
 }
 
 /**
+ * The levels that were beaten, after one more game.
+ * @param {number[]} beaten @param {number} level @param {boolean | null} won Null for a draw.
+ */
+export const beatenAfter = (beaten, level, won) => (won && !beaten.includes(level) ? [...beaten, level] : beaten);
+
+/**
  * The level to offer after the last game, if another one suits.
  * @param {Streaks} streaks @param {number} level @param {number} strongest
  */

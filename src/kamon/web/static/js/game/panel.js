@@ -1,8 +1,10 @@
 // What is shown around the board of a game: the players, what to match, what can be done, and the moves.
 import { html, nothing, svg } from "../../vendor/lit-html.js";
-import { addressField, button, checkbox, inputValue, moveButton, needToMatch, stepButtons } from "../parts.js";
+import { tokenPicture } from "../board.js";
+import { icon, playerCrest } from "../crests.js";
+import { addressField, button, inputValue, moveButton, needToMatch, stepButtons, toggle } from "../parts.js";
 import { prefer, preferences } from "../shell.js";
-import { isMyTurn, otherSide, playerWords, scoreWords, sideWords, t, timeWords } from "../words.js";
+import { isMyTurn, levelName, otherSide, playerWords, scoreWords, sideWords, t, timeWords } from "../words.js";
 
 /** @typedef {import("../types").RoomView} RoomView */
 /** @typedef {import("../page").Side} Side */
@@ -20,9 +22,15 @@ export function player(table, side) {
   const turn = room.status === "playing" && room.board.turn === side;
   const away = isAway(room, side) ? html` <small>${t("away")}</small>` : nothing;
   const crown = html`<span class="crown">${t("winner")}</span>`;
-  return html`<div class="player ${side} ${turn ? "turn" : ""}"><span class="chip ${side}" aria-hidden="true"></span>
-    <span class="who">${playerWords(room, side)}${away}</span>
-    ${room.result?.winner === side ? crown : nothing}${clock(table, side)}</div>`;
+  const won = room.result?.winner === side;
+  const { level } = room.seats[side];
+  // A level is called by its name; two players at one screen have no other names than their sides.
+  const name = level ? levelName(level) : playerWords(room, side);
+  const below = level ? `${sideWords(side)} · ${t("level {n}", { n: level })}` : sideWords(side);
+  return html`<div class="player ${side} ${turn ? "turn" : ""} ${won ? "won" : ""}">
+    <span class="avatar">${playerCrest(side, level)}</span>
+    <span class="who"><strong>${name}</strong> ${room.shared ? nothing : html`<small>${below}</small>`}${away}</span>
+    ${won ? crown : nothing}${clock(table, side)}</div>`;
 }
 
 /** @param {RoomView} room @param {Side} side */
@@ -114,26 +122,39 @@ function listedNote() {
 const qrCode = (source) =>
   html`<img class="qr" src=${source} alt=${t("QR code of the link")} width="180" height="180">`;
 
-/** @param {Table} table @param {Doing} doing */
+const LAMP = icon("M9 18h6M10 21h4M12 3a6 6 0 0 0-3.5 10.9c.5.4.5 1.1.5 1.6h6c0-.5 0-1.2.5-1.6A6 6 0 0 0 12 3Z");
+const BACK = icon("M9 6L4 11l5 5M4 11h10a6 6 0 0 1 6 6v1");
+
+/** @param {RoomView} room */
+const isAgainstComputer = (room) => !room.shared && Object.values(room.seats).some((seat) => seat.kind === "computer");
+
+/** What is often wanted during a game. @param {Table} table @param {Doing} doing */
 function actionsInPlay(table, doing) {
   const { room } = table;
-  const againstComputer = !room.shared && Object.values(room.seats).some((seat) => seat.kind === "computer");
-  const may = (/** @type {RoomView["can"][number]} */ what) => room.can.includes(what);
-  return html`${offers(room, doing)}<div class="row">
-    ${may("takeback") ? button(t("Take back"), () => doing.act("offer", { what: "takeback" })) : nothing}
-    ${may("abort") && room.moves.length < 2 ? abortButton(table, doing) : resignButton(table, doing)}
-    ${may("draw") && !room.offers.draw ? drawButton(table, doing) : nothing}
+  const assisted = isAgainstComputer(room);
+  const takeBack = () => doing.act("offer", { what: "takeback" });
+  return html`${offers(room, doing)}<div class="tools">
+    ${assisted ? hintButton(table, doing) : nothing}
+    ${room.can.includes("takeback") ? button(html`${BACK}${t("Take back")}`, takeBack, "") : nothing}
     ${mayClaim(table) ? button(t("Claim the win: your opponent has left"), () => doing.act("claim"), "") : nothing}
-    ${againstComputer ? hintButton(table, doing) : nothing}
-    ${againstComputer ? checkbox(t("Assistant"), preferences.assistant, (assistant) => prefer({ assistant })) : nothing}
-    </div>${table.hint ? html`<p class="hint" role="status">${table.hint.words}</p>` : nothing}
-    ${legend(againstComputer)}${room.shared ? nothing : otherDevice(table, doing)}`;
+    ${assisted ? toggle(t("Show dangers"), preferences.assistant, (assistant) => prefer({ assistant })) : nothing}
+    </div>${table.hint ? html`<p class="hint" role="status">${table.hint.words}</p>` : nothing}`;
+}
+
+/** What is seldom wanted stands last. @param {Table} table @param {Doing} doing */
+export function seldom(table, doing) {
+  const { room } = table;
+  if (room.status !== "playing" || !room.you.length) return nothing;
+  const may = (/** @type {RoomView["can"][number]} */ what) => room.can.includes(what);
+  return html`<div class="seldom">${legend(isAgainstComputer(room))}${room.shared ? nothing : otherDevice(table, doing)}
+    <div class="row">${may("draw") && !room.offers.draw ? drawButton(table, doing) : nothing}
+    ${may("abort") && room.moves.length < 2 ? abortButton(table, doing) : resignButton(table, doing)}</div></div>`;
 }
 
 /** @param {Table} table @param {Doing} doing */
 const hintButton = ({ room, hint, looking }, { askHint }) =>
-  html`<button type="button" class="quiet" ?disabled=${!isMyTurn(room) || Boolean(hint) || Boolean(looking)}
-    @click=${askHint}>${t("Hint")}</button>`;
+  html`<button type="button" ?disabled=${!isMyTurn(room) || Boolean(hint) || Boolean(looking)}
+    @click=${askHint}>${LAMP}${t("Hint")}</button>`;
 
 /** What the marks on the board mean. @param {boolean} assisted */
 function legend(assisted) {
@@ -158,7 +179,7 @@ const replyWords = () =>
   t("Your opponent may play here after the move you point at. On a touchscreen, hold your finger on a token.");
 
 const assistantWords = () =>
-  t("The Assistant looks one move ahead: where your opponent could win, and which of your moves would allow it.");
+  t("Dangers are found by looking one move ahead: where your opponent could win, and which moves would allow it.");
 
 /** Has the opponent been away for so long by now that the win may be claimed? @param {Table} table */
 const mayClaim = ({ room, received }) => room.claim !== null && Date.now() - received >= room.claim;
@@ -192,20 +213,40 @@ function confirmed(table, doing, { what, label, sure }, action) {
   return html`<span class="confirm">${button(sure, action, "danger")}${button(t("No"), takeBack)}</span>`;
 }
 
+/** Six tokens, one of each symbol and suit. */
+const SIX = ["A1", "B2", "C3", "D4", "E5", "F6"];
+
+/**
+ * How the game has ended: a sheet of gold leaf for who has won, and quiet words for everybody else.
+ * @param {RoomView} room @param {string} headline @param {string} how
+ */
+export function ending(room, headline, how) {
+  const winner = room.result?.winner;
+  const won = Boolean(winner && room.you.includes(winner));
+  const face = winner ? html`<span class="avatar">${playerCrest(winner, room.seats[winner].level)}</span>` : nothing;
+  const six = SIX.map((token) => tokenPicture(token, preferences.edition));
+  return html`<div class="ending ${won ? "won" : ""}">${face}<div><p class="status over" tabindex="-1">${headline}</p>
+    ${how === headline ? nothing : html`<p class="how">${how}</p>`}</div>
+    ${won ? html`<span class="six" aria-hidden="true">${six}</span>` : nothing}</div>`;
+}
+
 /** @param {Table} table @param {Doing} doing */
 function actionsAfterwards(table, doing) {
-  const { room } = table;
+  const { room, after } = table;
+  const toTry = Boolean(after?.isToTryAgain);
   const mayOffer = room.can.includes("rematch") && !room.offers.rematch;
-  const again = mayOffer ? rematchButtons(doing) : nothing;
+  const again = mayOffer ? rematchButtons(room, doing, toTry ? "" : "primary") : nothing;
   const next = room.next
     ? html`<a class="button primary" href="/game/${room.next}">${t("To the next game")}</a>`
     : again;
   const review = html`<a class="button" href="/study?game=${room.id}&review">${t("Review this game")}</a>`;
-  return html`${offers(room, doing)}<div class="row">${next}
+  const buttons = html`${offers(room, doing)}<div class="row afterwards">${next}
     ${room.moves.length ? review : nothing}
     ${room.day ? html`<a class="button" href="/day?date=${room.day}">${t("Board of the day")}</a>` : nothing}
-    <a class="button quiet" href="/">${t("New game")}</a></div>
-    ${table.after?.panel() ?? nothing}
+    <a class="button quiet" href="/">${t("New game")}</a></div>`;
+  const decided = after?.panel() ?? nothing;
+  // A lost game asks why; after any other one wants the next.
+  return html`${toTry ? decided : buttons}${toTry ? buttons : decided}
     ${room.moves.length ? share(table, doing) : nothing}`;
 }
 
@@ -216,13 +257,15 @@ function share({ room, copied }, doing) {
   const file = (/** @type {string} */ name, /** @type {string} */ label) =>
     html`<a class="button" href="/api/${name}?${query}" download="kamon-${room.id}-${name}">${label}</a>`;
   return html`<details class="share"><summary>${t("Share")}</summary>${addressField(shown, doing.copied)}
-    <p class="row">${file("picture.png", t("Picture"))}${file("film.gif", t("Animation (GIF)"))}</p></details>`;
+    <p class="row">${file("picture.png", t("Picture"))}${file("film.gif", t("Animation (GIF)"))}
+      <a class="button" href="/api/games/${room.id}/record" download>${t("Save as PGN")}</a></p></details>`;
 }
 
-/** @param {Doing} doing */
-function rematchButtons({ act }) {
+/** @param {RoomView} room @param {Doing} doing @param {string} kind */
+function rematchButtons(room, { act }, kind) {
   const offer = (/** @type {string} */ board) => () => act("offer", { what: "rematch", board });
-  return html`${button(t("Rematch"), offer("new"), "primary")}${button(t("Rematch on this board"), offer("same"), "")}`;
+  const label = room.shared || isAgainstComputer(room) ? t("Play again") : t("Rematch");
+  return html`${button(label, offer("new"), kind)}${button(t("Same board, other side"), offer("same"), "")}`;
 }
 
 /** @param {RoomView} room @param {Doing} doing */
@@ -276,8 +319,7 @@ export function moveList({ room, looking }, { look }) {
   };
   const move = (/** @type {number} */ at) =>
     at < end ? moveButton(room.moves[at], at + 1 === ply, () => look(at + 1)) : nothing;
-  return html`<div class="moves"><div class="row">${stepButtons(steps, t("Now"))}
-      <a class="small" href="/api/games/${room.id}/record" download>${t("Save as PGN")}</a></div>
+  return html`<div class="moves"><div class="row">${stepButtons(steps, t("Now"))}</div>
     <ol class="ledger">${Array.from(
       { length: Math.ceil(end / 2) },
       (_, turn) => html`<li>${move(2 * turn)}${move(2 * turn + 1)}</li>`,

@@ -21,6 +21,9 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, isStill() ? 0 :
 export class Solving {
   /** The right moves so far. @type {string[]} */
   found = [];
+  /** Of each of them: was it found at the first try, without its place being shown? @type {boolean[]} */
+  firstTries = [];
+  #stumbled = false;
   /** @type {Board} */
   board;
   /** What the last try has shown, until it is taken back. @type {Board | null} */
@@ -90,13 +93,21 @@ export class Solving {
   async #show(cell, move) {
     const before = this.board;
     this.#put(move.board, "mine");
-    if (move.right) this.found.push(cell);
+    if (move.right) this.#find(cell);
+    else this.#stumbled = true;
     if (move.after) {
       await pause();
       this.#put(move.after, "theirs");
     }
     if (move.right) this.#goOn(before, cell, move);
     else this.#miss(move);
+  }
+
+  /** @param {string} cell The right move. */
+  #find(cell) {
+    this.found.push(cell);
+    this.firstTries.push(!this.#stumbled && this.hints < 2);
+    this.#stumbled = false;
   }
 
   /** @param {Board} board @param {"mine" | "theirs"} sound */

@@ -48,11 +48,13 @@ export class Analyst {
 /** @typedef {import("../types").WaitMessage} Wait */
 
 /** Say how long the answer takes while others are served. @param {Wait} wait */
-export const waitWords = ({ place, seconds }) =>
-  t("The computer is busy with other players. You are number {place} in the queue. It will take about {n} s.", {
-    place,
-    n: seconds,
-  });
+export const waitWords = ({ place, seconds: n }) =>
+  place > 1
+    ? t("The computer is busy with other players. You are number {place} in the queue. It will take about {n} s.", {
+        place,
+        n,
+      })
+    : t("The computer is still busy. It will take about {n} s.", { n });
 
 // --- Values --------------------------------------------------------------------------------------
 
@@ -115,12 +117,14 @@ function likelyWords(moves) {
 /** @param {Insight} insight @param {import("../page").Side} turn */
 export function verdictWords({ value, moves }, turn) {
   if (!value) return likelyWords(moves.filter((move) => !move.value));
-  if (value === "draw") return t("A draw with best play.");
+  if (value === "draw") return t("A draw if both play perfectly.");
   const side = sideWords(value === "win" ? turn : otherSide(turn));
   // The length is known once it is known of every move that keeps the value.
   const isExact = moves.every((move) => move.value !== value || move.distance !== null);
   const distance = isExact ? moves[0]?.distance : null;
-  if (!distance) return t("{side} wins with best play.", { side });
+  if (!distance) return t("{side} wins if both play perfectly.", { side });
   const n = winnersMoves(distance);
-  return tn("{side} wins in {n} move with best play.", "{side} wins in {n} moves with best play.", n, { side });
+  return tn("{side} wins in {n} move if both play perfectly.", "{side} wins in {n} moves if both play perfectly.", n, {
+    side,
+  });
 }

@@ -1,15 +1,7 @@
 // What is shown beside the study board: the solver, the tree of moves, the review, and ways in and out.
 import { html, nothing } from "../../vendor/lit-html.js";
-import {
-  addressField,
-  button,
-  checkbox,
-  errorLine,
-  inputValue,
-  moveButton,
-  needToMatch,
-  stepButtons,
-} from "../parts.js";
+import { sideAt } from "../cells.js";
+import { addressField, button, errorLine, inputValue, moveButton, needToMatch, stepButtons, toggle } from "../parts.js";
 import { preferences } from "../shell.js";
 import { boardWords, percentWords, roughNumberWords, t } from "../words.js";
 import {
@@ -33,7 +25,7 @@ import {
 import { draftBefore } from "./drafts.js";
 import { bestMoves, valueWords, verdictWords, waitWords } from "./engine.js";
 import { arrange, goBack, keep, playOn, readPasted, saveRecord, shuffleBoard } from "./files.js";
-import { reviewPanel, shortWords, sideAt } from "./review.js";
+import { reviewPanel, shortWords } from "./review.js";
 import { glyphSign, numberSign } from "./tree.js";
 
 /** @typedef {import("../types").BranchView} Branch */
@@ -131,7 +123,7 @@ function onTabKey(event) {
 function enginePanel(desk) {
   if (desk.board.outcome) return html`<p class="note">${boardWords(desk.board)}</p>`;
   return html`<section class="engine" aria-label=${t("Computer analysis")}>
-    <div class="row">${checkbox(t("Computer analysis"), preferences.engine, useEngine)}
+    <div class="row">${toggle(t("Computer analysis"), preferences.engine, useEngine)}
     ${engineState(desk)}</div>
     ${desk.insight ? values(desk.insight) : nothing}</section>`;
 }
@@ -141,7 +133,8 @@ function engineState({ engine, insight, reviewing, wait }) {
   if (engine === "thinking" && wait) return html`<span class="small">${waitWords(wait)}</span>`;
   if (engine === "thinking") {
     const n = insight ? roughNumberWords(insight.nodes) : "0";
-    return html`<span class="small thinking">${t("{n} positions", { n })}</span>${button(t("Stop"), stopEngine)}`;
+    return html`<span class="small thinking">${t("Positions looked at: {n}", { n })}</span>
+      ${button(t("Stop"), stopEngine)}`;
   }
   const canThink = preferences.engine && !reviewing && !insight?.done;
   return canThink ? button(t("Think deeper"), thinkDeeper) : nothing;

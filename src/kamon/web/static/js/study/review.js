@@ -1,5 +1,6 @@
 // A reviewed game: who was winning at each move as a drawn line, and the turning points in words.
 import { html, nothing, svg } from "../../vendor/lit-html.js";
+import { moveNumber, sideAt } from "../cells.js";
 import { button, moveButton } from "../parts.js";
 import { endWords, listWords, otherSide, sideWords, t } from "../words.js";
 import { numberSign } from "./tree.js";
@@ -14,11 +15,6 @@ import { numberSign } from "./tree.js";
  * @property {(turn: Turn) => void} tryOut Show the better line.
  * @property {((turn: Turn) => void) | null} playOn Against the computer.
  */
-
-/** Who plays a ply. @param {number} ply @returns {Side} */
-export const sideAt = (ply) => (ply % 2 ? "white" : "black");
-/** @param {number} ply */
-const moveNumber = (ply) => Math.floor(ply / 2) + 1;
 
 // --- In words ------------------------------------------------------------------------------------
 
@@ -39,17 +35,24 @@ export function storyWords(review) {
   const { kind, winner, ply } = review.story;
   if (kind === "mistake") return mistakeWords(turnAt(review, ply));
   if (kind === "flawless") return flawlessWords(winner);
+  if (kind === "off-board") return offBoardWords(winner);
   if (kind !== "proven") return t("Nothing is proven yet.");
   // Where White's move is the first that is proven, both sides' are from the next number on.
   const n = moveNumber(Math.min((ply ?? 0) + 1, review.turns.at(-1)?.ply ?? 0));
   return `${provenWords(winner, n)} ${t("What happened before is not proven.")}`;
 }
 
+/** Say who stood better when a game ended off the board; it is proven. @param {Side | null} winner */
+const offBoardWords = (winner) =>
+  winner
+    ? t("{winner} was not winning on the board when the game ended.", { winner: sideWords(winner) })
+    : t("One side was winning on the board when the draw was agreed.");
+
 /** @param {Side | null} winner */
 const flawlessWords = (winner) =>
   winner
     ? t("Nobody made a mistake: {winner} was winning from the first move to the last.", { winner: sideWords(winner) })
-    : t("Nobody made a mistake: with best play this game is a draw.");
+    : t("Nobody made a mistake: if both play perfectly, this game is a draw.");
 
 /** @param {Side | null} winner @param {number} n */
 const provenWords = (winner, n) =>
