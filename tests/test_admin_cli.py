@@ -142,11 +142,11 @@ def test_on_sqlite_it_says_who_knows_the_rest(tmp_path: Path) -> None:
     with closing(Database(url)) as database:
         database.open()
     told = kamon("admin", "--database", url, "visitors")
-    assert told.stdout.startswith("No server has run on this file. Only that server knows")
+    assert told.stdout.startswith("No server has used this database. On SQLite, only the server")
     with closing(Database(url)) as database:
         fill(database, 1)
     told = kamon("admin", "--database", url, "visitors")
-    assert told.stdout.startswith("A server was last seen ")
+    assert told.stdout.startswith("A server last used this database ")
     told = kamon("admin", "--database", url, "budgets")
     assert "--metrics-port" in told.stdout
 
@@ -164,7 +164,7 @@ def test_a_game_can_be_closed_once(url: str, status: str) -> None:
     assert game_with(url, "aborted") == game
     again = kamon("admin", "--database", url, "close", game)
     assert again.exit_code == 1
-    assert str(again.exception) == f"the game {game!r} is over already"
+    assert str(again.exception) == f"the game {game!r} is already over"
     assert len(events_of(url, game)) == len(before) + 1
 
 
@@ -205,7 +205,7 @@ def test_only_a_person_can_be_renamed(url: str) -> None:
     result = kamon("admin", "--database", url, "rename", game, "white")
     assert (result.exit_code, str(result.exception)) == (
         1,
-        f"no person plays white in the game {game!r}",
+        f"white is not played by a person in the game {game!r}",
     )
     result = kamon("admin", "--database", url, "rename", game, "black", "x" * 41)
     assert (result.exit_code, str(result.exception)) == (1, "a name has at most 40 characters")
@@ -267,7 +267,7 @@ def test_a_change_that_is_always_too_late_is_given_up(
     monkeypatch.setattr(store, "moved_on", lambda *_: {game})
     monkeypatch.setattr(administration, "_TRIES", 3)
     result = kamon("admin", "--database", url, "close", game)
-    assert (result.exit_code, "changes too fast" in str(result.exception)) == (1, True)
+    assert (result.exit_code, "is changing too fast" in str(result.exception)) == (1, True)
     assert events_of(url, game) == before
 
 

@@ -45,7 +45,7 @@ def test_it_tells_what_was_copied(source: str, postgres_url: str) -> None:
     assert head.split() == ["table", "rows", "checksum"]
     counts = {name: int(number) for name, number, _ in map(str.split, rows)}
     assert (counts["games"], counts["studies"], counts["server"]) == (5, 5, 2)
-    assert f"{sum(counts.values())} rows, the same on both sides" in end
+    assert f"{sum(counts.values())} rows, equal in both databases" in end
 
 
 def test_what_had_to_be_left_out_is_told(source: str, postgres_url: str) -> None:
@@ -68,7 +68,7 @@ def test_ctrl_c_leaves_what_the_same_command_goes_on_with(
         patched.setattr(copying.Copy, "_compare", interrupt)
         result = kamon("copy", source, target)
     assert result.exit_code == INTERRUPTED
-    assert "give the same command again" in result.stderr
+    assert "run the same command again" in result.stderr
     served = subprocess.run(
         [KAMON, "serve", "--port", "0", "--database", target],
         check=False,
@@ -78,7 +78,7 @@ def test_ctrl_c_leaves_what_the_same_command_goes_on_with(
     assert served.returncode == 2
     assert "unfinished copy" in served.stderr
     result = kamon("copy", source, target)
-    assert (result.exit_code, result.stderr) == (0, "going on with the copy that was begun\n")
+    assert (result.exit_code, result.stderr) == (0, "continuing an interrupted copy\n")
 
 
 def test_people_at_a_terminal_see_how_far_it_is(

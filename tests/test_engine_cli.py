@@ -94,11 +94,11 @@ def test_a_bad_line_is_told_in_its_place() -> None:
     ("command", "options", "message"),
     [
         ("solve", ["--time", "0"], "more than 0 seconds"),
-        ("solve", ["--nodes", "-3"], "nodes is 1 to"),
-        ("solve", ["--nodes", "9" * 30], "nodes is 1 to"),
-        ("analyse", ["--nodes", "9" * 30], "nodes is 1 to"),
+        ("solve", ["--nodes", "-3"], "the node limit must be 1 to"),
+        ("solve", ["--nodes", "9" * 30], "the node limit must be 1 to"),
+        ("analyse", ["--nodes", "9" * 30], "the node limit must be 1 to"),
         ("solve", ["--memory", "9" * 20], "at most 16,777,216 MiB"),
-        ("solve", ["--threads", "0"], "threads are 1 to 64"),
+        ("solve", ["--threads", "0"], "the number of threads must be 1 to 64"),
         ("solve", ["--memory", "9999999"], "does not fit into the memory"),
         ("analyse", ["--time", "-1"], "more than 0 seconds"),
         ("analyse", ["--memory", "9999999"], "does not fit into the memory"),
@@ -147,7 +147,7 @@ def test_the_first_use_says_that_it_compiles(
     monkeypatch.setattr(kernel, "CACHED", False)
     shared.prepare.cache_clear()
     shared.prepare()
-    assert "every time: the cache folder cannot be written" in capsys.readouterr().err
+    assert "every time, because the cache folder is not writable" in capsys.readouterr().err
 
 
 def test_what_is_compiled_once_is_not_compiled_again(
@@ -311,7 +311,7 @@ def test_a_whole_board_is_saved_and_gone_on_with(
     path.write_text("nonsense")
     broken = kamon(*asked, stdin=board)
     assert broken.exit_code == 2
-    assert "no saved search" in broken.stderr
+    assert "not a saved search" in broken.stderr
     assert path.read_text() == "nonsense"
 
 
@@ -351,7 +351,7 @@ def test_a_saved_search_keeps_one_board_and_what_was_solved_on_it(tmp_path: Path
 def test_a_value_alone_has_no_distance() -> None:
     result = kamon("solve", "--value-only", "--distance", stdin=LINES[0])
     assert result.exit_code == 2
-    assert "exclude each other" in result.stderr
+    assert "cannot be used together" in result.stderr
 
 
 def test_all_that_is_asked_of_a_position_shares_its_time() -> None:
@@ -370,11 +370,11 @@ def test_somebody_who_watches_a_whole_board_is_told_how_it_stands(
     told = solve_module._how_far(standing, opening, 1_000_000, 10.0)
     names = " ".join(format_cell(cell) for cell in legal_cells(opening)[:2])
     assert told == (
-        f"; estimates: Black wins with 90%, proof 25% done, about 30 s left; settled: {names}"
+        f"; estimates: 90% that Black wins, proof 25% done, about 30 s left; settled: {names}"
     )
     reply = opening.after(legal_cells(opening)[0])
     told = solve_module._how_far(Standing(0.9, 1e9, {}), reply, 1_000_000, 10.0)
-    assert told == "; estimates: Black wins with 10%, proof 0% done, about 167 min left"
+    assert told == "; estimates: 10% that Black wins, proof 0% done, about 167 min left"
     assert solve_module._how_far(Standing(0.5, 1e6, {}), opening, 0, 1.0).endswith("0% done")
     monkeypatch.setattr("kamon.cli.solve.is_terminal", lambda: True)
     board = format_layout(opening.layout)

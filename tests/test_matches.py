@@ -58,7 +58,7 @@ GOLDEN = [
     "c6 d3 c4 c5 f5 d4 f6 f3 e2 b4 b3 b5 f4 e3 a4 d5",
 ]
 SUMMARY = [
-    "boards from seed 3 on",
+    "boards start at seed 3",
     "level:4 against level:1: 4 won, 0 drawn, 0 lost of 4",
     "score 100.0 %, with 95 % confidence from 34.2 % to 100.0 % (pairs of games: 2)",
 ]
@@ -133,7 +133,7 @@ def lines_of(one: str, other: str, pace: Pace, *, games: int) -> list[str]:
     ],
 )
 def test_what_is_no_player_is_told(text: str) -> None:
-    with pytest.raises(FormatError, match="is no player: expected level:1 to level:12"):
+    with pytest.raises(FormatError, match="is not a player: expected level:1 to level:12"):
         parse_player(text, Pace())
 
 
@@ -259,10 +259,14 @@ def test_our_own_program_is_understood() -> None:
     [
         ("sys.exit(3)", "resignation", "engine ended with status 3"),
         ("raise OSError('no disk')", "resignation", "engine ended with status 1: OSError: no disk"),
-        ("say('bestmove d4')", "resignation", "no legal move: d4 cannot be played: Black begins"),
-        ("say('bestmove 0000')", "resignation", "no legal move: '0000' is not a space"),
-        ("say('bestmove')", "resignation", "no legal move: '' is not a space"),
-        ("say('info'); say()", "time", "engine said no bestmove in 0.35 s"),
+        (
+            "say('bestmove d4')",
+            "resignation",
+            "played an illegal move: d4 cannot be played: Black begins",
+        ),
+        ("say('bestmove 0000')", "resignation", "played an illegal move: '0000' is not a space"),
+        ("say('bestmove')", "resignation", "played an illegal move: '' is not a space"),
+        ("say('info'); say()", "time", "engine did not send bestmove within 0.35 s"),
         ("sys.stdout.buffer.write(b'bestmove \\xff\\n'); say()", "resignation", "is not a space"),
     ],
 )
@@ -351,7 +355,7 @@ def test_a_program_that_speaks_something_else_cannot_be_started() -> None:
     player = engine(
         [sys.executable, "-c", "import time; print('hello'); time.sleep(60)"], start=0.3
     )
-    with pytest.raises(EngineStartError, match=r"it said no ugiok in 0\.3 s"):
+    with pytest.raises(EngineStartError, match=r"it did not send ugiok within 0\.3 s"):
         player.new_game(0)
 
 
@@ -506,23 +510,26 @@ def test_a_match_tells_its_boards_and_its_score_and_keeps_its_games(tmp_path: Pa
 
 def test_without_a_seed_one_is_chosen_and_told() -> None:
     result = kamon_match("level:1", "level:1", "--games", "1")
-    assert result.stdout.startswith("boards from seed ")
+    assert result.stdout.startswith("boards start at seed ")
     assert "level:1 #1 against level:1 #2" in result.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["level:1", "level:0", "--games", "1"], "'level:0' is no player"),
+        (["level:1", "level:0", "--games", "1"], "'level:0' is not a player"),
         (["level:1", "level:2"], "--games"),
         (["level:1", "level:2", "--games", "0"], "--games"),
-        (["level:1", "level:2", "--games", "1", "--scale", "0"], "--scale is more than 0"),
+        (["level:1", "level:2", "--games", "1", "--scale", "0"], "--scale must be more than 0"),
         (["level:1", "level:2", "--games", "1", "--think-ahead"], "needs --movetime"),
-        (["level:1", "level:2", "--games", "1", "--scale", "nan"], "--scale is more than 0"),
-        (["level:1", "level:2", "--games", "1", "--movetime", "inf"], "--movetime is more than 0"),
+        (["level:1", "level:2", "--games", "1", "--scale", "nan"], "--scale must be more than 0"),
+        (
+            ["level:1", "level:2", "--games", "1", "--movetime", "inf"],
+            "--movetime must be more than 0",
+        ),
         (
             ["level:1", "level:2", "--games", "1", "--scale", "1", "--movetime", "1"],
-            "exclude each other",
+            "cannot be used together",
         ),
         (["level:1", "level:2", "--games", "1", "--output", "/"], "cannot write /"),
         (["level:1", "level:2", "--games", "1", "--log", "/"], "cannot write /"),

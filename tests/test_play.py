@@ -75,14 +75,14 @@ def ended(how: str) -> tuple[str, list[str]]:
 def test_a_seed_gives_its_board_and_black_begins() -> None:
     result = play("--seed", "7")
     assert result.exit_code == 0
-    assert "The board of seed 7." in result.stdout
+    assert "This is the board of seed 7." in result.stdout
     assert "Black begins on an edge space, but not on a corner: b1 c1 a2" in result.stdout
     assert "Black plays: " in result.stdout
 
 
 def test_without_a_seed_the_seed_is_told_and_repeats_the_board() -> None:
     first = play().stdout
-    (seed,) = re.findall(r"The board of seed (\d+)\.", first)
+    (seed,) = re.findall(r"This is the board of seed (\d+)\.", first)
     assert play("--seed", seed).stdout == first
 
 
@@ -110,7 +110,7 @@ def test_there_must_be_a_game_to_resume() -> None:
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"", "holds no game"), (b"\xff\xfe", "not UTF-8"), (None, "No such file")],
+    [(b"", "does not contain a game"), (b"\xff\xfe", "not UTF-8"), (None, "No such file")],
     ids=["empty", "bytes", "missing"],
 )
 def test_a_file_that_holds_no_game_is_told_with_status_2(
@@ -161,15 +161,18 @@ def test_a_data_folder_that_cannot_be_made_is_told_with_status_2(
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("black connection", r"Black links (\w+) to \1 by ( ?[a-g][1-7])+\. Black has won\."),
+        (
+            "black connection",
+            r"Black connects (\w+) to \1 through ( ?[a-g][1-7])+\. Black has won\.",
+        ),
         ("white loop", r"White closes a loop around [a-g1-7 ]+\. White has won\."),
         (
             "black connection+loop",
-            r"Black links .* and closes a loop around [a-g1-7 ]+\. Black has won\.",
+            r"Black connects .* and closes a loop around [a-g1-7 ]+\. Black has won\.",
         ),
         (
             "black block",
-            r"Black leaves White nothing to play: no free .* or anything \w+\. Black has won\.",
+            r"Black leaves White nothing to play: White needs any .*, or anything .* has won\.",
         ),
         ("draw full", r"A draw: all the tokens are covered and nobody has won\."),
     ],
@@ -200,7 +203,7 @@ def test_a_game_of_a_seed_is_kept_with_its_seed_and_its_date(games_folder: Path)
     assert game.tags["Edition"] == "2020"
     assert re.fullmatch(r"\d{4}\.\d\d\.\d\d", game.tags["Date"])
     (path,) = games_folder.iterdir()
-    assert f"The game is kept in {path}" in result.stdout
+    assert f"The game is saved in {path}" in result.stdout
 
 
 def test_a_resigned_game_is_won_by_the_other_side(games_folder: Path) -> None:
@@ -216,8 +219,8 @@ def test_after_a_resignation_nobody_moves_or_resigns_until_it_is_taken_back(
     games_folder: Path,
 ) -> None:
     result = play("--seed", "7", typed="c1\nresign\na2\nresign\nundo\na2\n")
-    assert "undo takes the resignation back" in result.stdout
-    assert "the game is over already" in result.stdout
+    assert "undo lets you play on" in result.stdout
+    assert "the game is already over" in result.stdout
     (game,) = kept_games(games_folder)
     assert game.result is None
     assert format_line(game) == f"{SEED_7} c1 a2"
@@ -251,23 +254,23 @@ def test_a_saved_game_that_ended_otherwise_is_not_called_resigned(
     ("typed", "reason"),
     [
         ("d4", "d4 cannot be played: Black begins on an edge space, not inside"),
-        ("f6", "f6 cannot be played: it is the neutral cell"),
-        ("c1\nc1", "c1 cannot be played: a stone is on it"),
-        ("c1\nb1", "B1 has neither the symbol nor the colour of D6 on c1"),
+        ("f6", "f6 cannot be played: it is the neutral space"),
+        ("c1\nc1", "c1 cannot be played: there is already a stone on it"),
+        ("c1\nb1", "B1 has neither the letter nor the digit of D6 on c1"),
         ("C1", "'C1' is not a space"),
         ("fly away", "'fly' is not a space"),
         ("\x00\x1b[2J", r"'\x00\x1b[2J' is not a space"),
         ("x" * 10_000, "'" + "x" * 39 + "…' is not a space"),
         ("undo", "there is nothing to take back"),
-        ("redo", "there is nothing to put back"),
-        ("save", "save needs the name of a file"),
-        ("save!", "save needs the name of a file"),
+        ("redo", "there is nothing to redo"),
+        ("save", "save needs a file name"),
+        ("save!", "save needs a file name"),
     ],
 )
 def test_what_cannot_be_done_is_told_and_the_game_goes_on(typed: str, reason: str) -> None:
     result = play("--seed", "7", typed=f"{typed}\nhelp\n")
     assert reason in result.stdout
-    assert "take moves back" in result.stdout
+    assert "take a move back" in result.stdout
 
 
 def test_typed_bytes_that_are_no_text_are_told_and_the_game_goes_on() -> None:
@@ -280,7 +283,7 @@ def test_typed_bytes_that_are_no_text_are_told_and_the_game_goes_on() -> None:
         env=os.environ | {"PYTHONIOENCODING": "utf-8:strict"},
     )
     assert b"Traceback" not in result.stderr
-    assert b"take moves back" in result.stdout
+    assert b"take a move back" in result.stdout
 
 
 def test_empty_lines_ask_again() -> None:
@@ -302,7 +305,7 @@ def test_undo_and_redo_walk_along_the_game(games_folder: Path) -> None:
     shown = play("--seed", "7", typed="c1\na2\nundo\nundo\nredo\nredo\nredo\n").stdout
     prompts = re.findall("(Black|White) plays: ", shown)
     assert prompts == ["Black", "White", "Black", "White", "Black", "White", "Black", "Black"]
-    assert "there is nothing to put back" in shown
+    assert "there is nothing to redo" in shown
     assert kept_line(games_folder) == f"{SEED_7} c1 a2"
 
 
@@ -357,7 +360,7 @@ def test_a_game_is_saved_and_gone_on_with(tmp_path: Path, games_folder: Path) ->
 
 def test_save_overwrites_only_with_an_exclamation_mark(tmp_path: Path) -> None:
     path = saved(tmp_path / "friday.pgn", "mine")
-    assert "is there already" in play("--seed", "7", typed=f"c1\nsave {path}\n").stdout
+    assert "already exists" in play("--seed", "7", typed=f"c1\nsave {path}\n").stdout
     assert path.read_text() == "mine"
     assert "saved to" in play("--seed", "7", typed=f"c1\nsave! {path}\n").stdout
     assert path.read_text().endswith("1. c1 *\n")
@@ -437,7 +440,7 @@ def test_an_interrupted_game_is_kept_and_says_so(games_folder: Path) -> None:
         process.send_signal(signal.SIGINT)
         shown, complaint = process.communicate(timeout=60)
     assert (process.returncode, complaint) == (0, b"")
-    assert b"The game is kept in" in shown
+    assert b"The game is saved in" in shown
     assert kept_line(games_folder) == f"{SEED_7} c1"
 
 
@@ -448,7 +451,7 @@ def test_every_move_is_kept_even_when_the_power_fails(games_folder: Path) -> Non
 
 
 def test_the_end_of_input_keeps_the_game(games_folder: Path) -> None:
-    assert "The game is kept in" in play("--seed", "7", typed="c1").stdout
+    assert "The game is saved in" in play("--seed", "7", typed="c1").stdout
     assert kept_line(games_folder) == f"{SEED_7} c1"
 
 
@@ -468,14 +471,14 @@ def test_a_block_is_told_in_the_words_of_2007(tmp_path: Path) -> None:
     layout, moves = ended("white block")
     board = empty_board(tmp_path / "board.pgn", layout)
     shown = play(board, "--edition", "2007", typed="\n".join(moves)).stdout
-    assert re.search(r"no free token is an? \w+ or \w+ of any sign\. White has won\.", shown)
+    assert re.search(r"Black needs any \w+, or anything printed [\w ]+\. White has won\.", shown)
 
 
 def test_a_link_is_told_by_the_animals_of_2007(tmp_path: Path) -> None:
     layout, moves = ended("black connection")
     board = empty_board(tmp_path / "board.pgn", layout)
     shown = play(board, "--edition", "2007", typed="\n".join(moves)).stdout
-    assert re.search(r"Black links (snake|ibis|frog) to \1 by ", shown)
+    assert re.search(r"Black connects (snake|ibis|frog) to \1 through ", shown)
 
 
 def test_a_resumed_game_keeps_its_edition() -> None:

@@ -251,11 +251,11 @@ def test_a_line_that_a_limit_cuts_off_is_short() -> None:
     [
         ({"seconds": 0.0}, "more than 0 seconds"),
         ({"seconds": float("nan")}, "more than 0 seconds"),
-        ({"nodes": 0}, "nodes is 1 to"),
-        ({"nodes": 10**30}, "nodes is 1 to"),
+        ({"nodes": 0}, "the node limit must be 1 to"),
+        ({"nodes": 10**30}, "the node limit must be 1 to"),
         ({"memory": 1 << 60}, "at most 16,777,216 MiB"),
-        ({"memory": 5}, "a table needs"),
-        ({"threads": 0}, "threads are 1 to 64"),
+        ({"memory": 5}, "the memory must be at least"),
+        ({"threads": 0}, "the number of threads must be 1 to 64"),
     ],
 )
 def test_limits_that_make_no_sense_are_refused(limits: dict[str, float], message: str) -> None:

@@ -211,9 +211,9 @@ def test_what_is_no_search_of_this_board_is_refused() -> None:
     other = Solver(Layout.shuffled(2), Limits(memory=MIB)).save()
     newer = json.dumps(json.loads(head) | {"version": 99})
     for text, message in (
-        ("", "no saved search"),
-        ("[1]\n", "no saved search"),
-        ('{"format": "else"}\n', "no saved search"),
+        ("", "not a saved search"),
+        ("[1]\n", "not a saved search"),
+        ('{"format": "else"}\n', "not a saved search"),
         (f"{newer}\n{body}\n", "another version"),
         (good[:-20], "damaged"),
         (good.replace("trees", "trees "), "damaged"),

@@ -202,31 +202,39 @@ def test_a_position_may_be_named_in_three_ways() -> None:
     [
         ("fly", "'fly'", "expected a command: ugi, isready"),
         ("UGI", "'UGI'", "expected a command"),
-        ("go \0", "'\\x00' is no limit", "expected p1time"),
+        ("go \0", "'\\x00' is not a limit", "expected p1time"),
         ("\x1b[31m", "'\\x1b[31m'", "expected a command"),
         ("go " + 5000 * "x", "'go'", "at most 4096 characters"),
-        ("position", "'' is no position", "expected startpos"),
-        ("position c4", "'c4' is no position", "fen and a layout"),
-        ("position startpos c4", "'startpos c4' is no position", "the word moves"),
-        ("position fen", "'fen' is no position", "fen and a layout"),
+        ("position", "'' is not a position", "expected startpos"),
+        ("position c4", "'c4' is not a position", "fen and a layout"),
+        ("position startpos c4", "'startpos c4' is not a position", "the word moves"),
+        ("position fen", "'fen' is not a position", "fen and a layout"),
         ("position fen A1A1", "not a layout", "expected 7 rows"),
-        (f"position fen {SEED_7} x c4", "'x' are no pieces", "expected x, o or ."),
-        (f"position fen {SEED_7} {'/'.join('....')} c4", "are no pieces", "joined by /"),
+        (f"position fen {SEED_7} x c4", "'x' does not describe the stones", "use x, o or ."),
+        (
+            f"position fen {SEED_7} {'/'.join('....')} c4",
+            "does not describe the stones",
+            "separated by /",
+        ),
         ("position startpos moves z9", "move 1: 'z9' is not a space", "for example c4"),
         ("position startpos moves d4", "move 1: d4 cannot be played", "Black begins"),
-        ("go fly", "'fly' is no limit", "expected p1time, p2time"),
-        ("go movetime", "'' is no movetime", "a whole number from 1"),
-        ("go movetime 0", "'0' is no movetime", "a whole number from 1"),
-        ("go nodes 1e9", "'1e9' is no nodes", "a whole number from 1"),
-        ("go nodes ١٢", "is no nodes", "a whole number from 1"),
-        ("go depth " + 40 * "9", "is no depth", "a whole number from 0"),
-        ("setoption", "'' sets nothing", "expected name"),
-        ("setoption Level 3", "'Level 3' sets nothing", "expected name"),
-        ("setoption name Level value 13", "'13' is no Level", "from 1 to 12"),
-        ("setoption name Level value x", "'x' is no Level", "from 1 to 12"),
-        ("setoption name Colour value 1", "'Colour' is no option", "Level, Seed, Threads, Hash"),
-        ("query", "'' is no question", "expected p1turn, gameover or result"),
-        ("query fen", "'fen' is no question", "expected p1turn, gameover or result"),
+        ("go fly", "'fly' is not a limit", "expected p1time, p2time"),
+        ("go movetime", "'' is not a valid movetime", "a whole number from 1"),
+        ("go movetime 0", "'0' is not a valid movetime", "a whole number from 1"),
+        ("go nodes 1e9", "'1e9' is not a valid nodes", "a whole number from 1"),
+        ("go nodes ١٢", "is not a valid nodes", "a whole number from 1"),
+        ("go depth " + 40 * "9", "is not a valid depth", "a whole number from 0"),
+        ("setoption", "'' does not set an option", "expected name"),
+        ("setoption Level 3", "'Level 3' does not set an option", "expected name"),
+        ("setoption name Level value 13", "'13' is not a valid Level", "from 1 to 12"),
+        ("setoption name Level value x", "'x' is not a valid Level", "from 1 to 12"),
+        (
+            "setoption name Colour value 1",
+            "'Colour' is not an option",
+            "Level, Seed, Threads, Hash",
+        ),
+        ("query", "'' is not a query", "expected p1turn, gameover or result"),
+        ("query fen", "'fen' is not a query", "expected p1turn, gameover or result"),
     ],
 )
 def test_a_broken_line_is_told_and_changes_nothing(line: str, wrong: str, expected: str) -> None:
@@ -466,7 +474,7 @@ def test_only_few_commands_are_for_a_search_that_is_under_way() -> None:
     for line in ("go", "go fly", "position startpos", "uginewgame", "setoption name Level value 1"):
         errors = [said for said in talk.say(line) if "error" in said]
         assert len(errors) == 1
-        assert "a search is under way: expected isready, query, stop or quit" in errors[0]
+        assert "a search is running: expected isready, query, stop or quit" in errors[0]
     assert "at most 4096 characters" in " ".join(talk.say("go " + 5000 * "x"))
     # The search that is under way will give the move that the other program waits for.
     assert not any(said.startswith("bestmove") for said in talk.heard)

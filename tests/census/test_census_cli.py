@@ -29,20 +29,20 @@ def test_boards_are_solved_once(tmp_path: Path) -> None:
     folder = tmp_path / "census"
     first = kamon("boards", folder, "--seeds", "3,5", *SHORT)
     assert first.exit_code == 0
-    assert "2 boards to solve, 0 done before" in first.output
+    assert "2 boards to solve, 0 already done" in first.output
     assert "seed 3: not solved; 0 of 12 first moves settled" in first.output
     again = kamon("boards", folder, "--seeds", "3-5", *SHORT)
-    assert "1 boards to solve, 2 done before" in again.output
+    assert "1 boards to solve, 2 already done" in again.output
     done = kamon("boards", folder, "--seeds", "3-5", *SHORT)
     assert done.output == (
-        "0 boards to solve, 3 done before, 3 of them not solved (--again tries those again)\n"
+        "0 boards to solve, 3 already done, 3 of them not solved (use --again to retry them)\n"
     )
     assert [row["seed"] for row in Parts(folder, BOARDS).rows()] == [3, 4, 5]
     published = kamon("publish", folder, tmp_path / "boards.parquet")
     assert "boards.parquet: 3 boards" in published.output
     twice = kamon("publish", folder, tmp_path / "boards.parquet")
     assert twice.exit_code == 2
-    assert "there already" in twice.output
+    assert "already exists" in twice.output
     assert kamon("publish", folder, tmp_path / "boards.parquet", "--force").exit_code == 0
     assert (tmp_path / "SHA256SUMS").exists()
 
@@ -54,7 +54,7 @@ def test_positions_are_made_in_batches(tmp_path: Path, monkeypatch: pytest.Monke
     for number in (1, 2):
         parts.write(number, [])
     done = kamon("positions", parts.folder, "--count", "5001")
-    assert done.output == "0 batches of 5,000 to make, 2 done before\n"
+    assert done.output == "0 batches of 5,000 to make, 2 already done\n"
     monkeypatch.setattr(census, "run", lambda jobs, *_: numbers.extend(job.number for job in jobs))
     numbers: list[int] = []
     kamon("positions", parts.folder, "--count", "20000")
@@ -67,11 +67,11 @@ def test_positions_are_made_in_batches(tmp_path: Path, monkeypatch: pytest.Monke
     "seeds", ["", "a", "5-3", "-1", "1-2-3", f"{2**64}", "1-99999999", "1,,2", "1.5"]
 )
 def test_bad_seeds_are_quoted(seeds: str, tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="are no seeds: expected"):
+    with pytest.raises(FormatError, match="is not a range of seeds: "):
         census.parse_seeds(seeds)
     result = kamon("boards", tmp_path, f"--seeds={seeds}")
     assert result.exit_code == 2
-    assert "are no seeds" in result.output
+    assert "is not a range of seeds" in result.output
 
 
 def test_seeds_are_read_as_written_and_once() -> None:
@@ -82,7 +82,7 @@ def test_seeds_are_read_as_written_and_once() -> None:
 def test_bad_limits_are_refused(tmp_path: Path) -> None:
     result = kamon("boards", tmp_path, "--seeds", "1", "--time", "0")
     assert result.exit_code == 2
-    assert "a time limit is more than 0 seconds" in result.output
+    assert "the time limit must be more than 0 seconds" in result.output
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
@@ -116,13 +116,13 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
     with locked(tmp_path):
         result = kamon("boards", tmp_path, "--seeds", "1", *SHORT)
     assert isinstance(result.exception, KamonError)
-    assert "another run is at work" in str(result.exception)
+    assert "another run is using" in str(result.exception)
 
 
 def test_a_sample_is_for_positions(tmp_path: Path) -> None:
     (tmp_path / "boards-000000000001.parquet").touch()
     result = kamon("publish", tmp_path, tmp_path / "out.parquet", "--sample", "5")
-    assert "--sample is for positions" in result.output
+    assert "--sample is only for positions" in result.output
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
@@ -139,15 +139,15 @@ def test_a_missing_package_is_named_with_its_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     result = kamon("boards", tmp_path, "--seeds", "1")
-    assert f"work in bulk needs {package}" in str(result.exception)
+    assert f"this command needs {package}" in str(result.exception)
     assert "pip install 'kamon[census]'" in str(result.exception)
 
 
 def test_the_progress_says_what_it_is_judged_by() -> None:
     progress = Progress(12, finished=4, running={7: 0.0, 8: 0.0})
-    assert runs.how_far(progress, None) == "4 of 12 done, 2 under way (Ctrl-C stops)"
+    assert runs.how_far(progress, None) == "4 of 12 done, 2 in progress (Ctrl-C stops)"
     for seconds, told in ((90, "90 s"), (600, "10 min"), (10_800, "3 h")):
-        assert f"about {told} left, judged by 4" in runs.how_far(progress, seconds)
+        assert f"about {told} left, estimated from 4" in runs.how_far(progress, seconds)
 
 
 def test_a_terminal_shows_the_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,8 +182,8 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path: Path) -> 
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert f"Stopped: {len(seeds_in(tmp_path))} are kept" in said
-    assert "The same command goes on" in said
+    assert f"Stopped: {len(seeds_in(tmp_path))} saved" in said
+    assert "Run the same command again to continue" in said
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     last = max(before) + 1
     again = kamon("boards", tmp_path, "--seeds", f"1-{last}", *SHORT)
     assert again.exit_code == 0
-    assert f"{last - len(before)} boards to solve, {len(before)} done before" in again.output
+    assert f"{last - len(before)} boards to solve, {len(before)} already done" in again.output
     assert seeds_in(tmp_path) == list(range(1, last + 1))
 
 

@@ -63,7 +63,7 @@ def test_a_board_that_comes_twice_is_not_published(
     for seed in (1, 2):
         row = unsolved | {"seed": seed, "canonical": str(seed)}
         parts.write(seed, [row | {column: unsolved[column]}])
-    with pytest.raises(KamonError, match=f"comes twice in .* by its column '{column}'"):
+    with pytest.raises(KamonError, match=f"appears twice in .* its column '{column}'"):
         join_boards(parts, tmp_path / "boards.parquet")
 
 
@@ -78,9 +78,9 @@ def test_a_sample_of_positions_has_as_many_of_each_ply(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(KamonError, match="there are no results of a census"):
+    with pytest.raises(KamonError, match="does not contain the results of a census"):
         kind_of(tmp_path, BOARDS, POSITIONS)
-    with pytest.raises(KamonError, match="there are no parts of a table of boards"):
+    with pytest.raises(KamonError, match="does not contain any results for boards"):
         join_boards(Parts(tmp_path, BOARDS), tmp_path / "boards.parquet")
 
 

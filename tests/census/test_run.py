@@ -132,7 +132,9 @@ def test_a_full_disk_ends_the_run_with_a_word(
 
     parts.write(0, Quick(0).run())
     monkeypatch.setattr("kamon.census.rows.os.fsync", full)
-    with pytest.raises(KamonError, match=r"No space left on device\. What was finished before"):
+    with pytest.raises(
+        KamonError, match=r"No space left on device\. Work that was finished before"
+    ):
         run_jobs([Quick(1)], Threads(), parts, Progress(1))
     assert parts.numbers() == {0}
 
@@ -146,7 +148,7 @@ def test_a_full_disk_still_has_room_for_what_is_finished(
 
     parts.create()
     monkeypatch.setattr("kamon.census.rows.os.fsync", full_until_freed)
-    with pytest.raises(KamonError, match=r"No space left on device\. What is finished is kept"):
+    with pytest.raises(KamonError, match=r"No space left on device\. Finished work is saved"):
         run_jobs([Quick(1)], Threads(), parts, Progress(1))
     assert parts.numbers() == {1}
 
@@ -163,7 +165,7 @@ def test_a_job_that_fails_by_itself_says_why(parts: Parts) -> None:
 def test_one_run_at_a_time_works_in_a_folder(tmp_path: Path) -> None:
     with (
         locked(tmp_path),
-        pytest.raises(KamonError, match="another run is at work"),
+        pytest.raises(KamonError, match="another run is using"),
         locked(tmp_path),
     ):
         pass
@@ -240,7 +242,7 @@ def test_a_board_like_another_is_left_out() -> None:
     like = board(1) | {"seed": 99}
     jobs = board_jobs(BoardPlan((1, 2), SHORT), [like], told.append)
     assert [job.seed for job in jobs] == [2]
-    assert told == ["The board of seed 1 is like that of seed 99: left out."]
+    assert told == ["Skipping the board of seed 1: it is equal by symmetry to that of seed 99."]
 
 
 # --- Workers ---
@@ -255,7 +257,7 @@ def test_a_worker_of_another_version_is_refused() -> None:
     "cluster", ["", "dask", "http://a:1", "dask://:8786", "ray://host", "dask://host:port"]
 )
 def test_a_cluster_has_a_scheme_a_host_and_a_port(cluster: str) -> None:
-    with pytest.raises(FormatError, match="is no cluster: expected dask://HOST:PORT or ray://"):
+    with pytest.raises(FormatError, match="is not a cluster: expected dask://HOST:PORT or ray://"):
         open_workers(cluster, 1)
 
 

@@ -23,7 +23,9 @@ def join_boards(parts: Parts, path: Path) -> int:
     table = _joined(parts).sort_by("seed")
     for column in ("seed", "canonical"):
         if pc.count_distinct(table[column]).as_py() != len(table):
-            raise KamonError(f"a board comes twice in {parts.folder}, by its column {column!r}")
+            raise KamonError(
+                f"a board appears twice in {parts.folder}, according to its column {column!r}"
+            )
     write_table(path, table)
     return len(table)
 
@@ -42,7 +44,7 @@ def _joined(parts: Parts) -> pa.Table:
     tables = list(parts.tables())
     if not tables:
         raise KamonError(
-            f"there are no parts of a table of {parts.table_format.name} in {parts.folder}"
+            f"{parts.folder} does not contain any results for {parts.table_format.name}"
         )
     return pa.concat_tables(tables)
 
@@ -67,7 +69,7 @@ def kind_of(folder: Path, *kinds: TableFormat) -> TableFormat:
     for kind in kinds:
         if Parts(folder, kind).paths():
             return kind
-    raise KamonError(f"there are no results of a census in {folder}")
+    raise KamonError(f"{folder} does not contain the results of a census")
 
 
 def write_sums(folder: Path) -> None:

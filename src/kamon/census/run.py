@@ -56,7 +56,7 @@ def locked(folder: Path) -> Iterator[None]:
         connection.execute("BEGIN EXCLUSIVE")
         yield
     except sqlite3.OperationalError:
-        raise KamonError(f"another run is at work in {folder}") from None
+        raise KamonError(f"another run is using {folder}") from None
     finally:
         connection.close()
 
@@ -119,7 +119,7 @@ def _check_attempts(job: Job, attempts: int) -> None:
     if attempts >= _MOST_ATTEMPTS:
         raise KamonError(
             f"{attempts} workers were lost at job {job.number}: is there enough memory? "
-            "What is finished is kept."
+            "Finished work is saved."
         )
 
 
@@ -128,14 +128,14 @@ def _keep(parts: Parts, job: Job, rows: list[Row]) -> None:
         parts.write(job.number, rows)
     except OSError as error:
         parts.free_reserve()
-        kept = "What is finished is kept"
+        kept = "Finished work is saved"
         try:
             parts.write(job.number, rows)
         except OSError:
-            kept = "What was finished before is kept"
+            kept = "Work that was finished before is saved"
         raise KamonError(
-            f"cannot write to {parts.folder}: {error.strerror or error}. {kept}; the same command "
-            "goes on."
+            f"cannot write to {parts.folder}: {error.strerror or error}. {kept}. "
+            "Run the same command again to continue."
         ) from None
 
 
@@ -165,7 +165,10 @@ def board_jobs(
         if row is None:
             canonical = format_layout(canonical_layout(Layout.shuffled(seed)))
             if seeds.setdefault(canonical, seed) != seed:
-                say(f"The board of seed {seed} is like that of seed {seeds[canonical]}: left out.")
+                say(
+                    f"Skipping the board of seed {seed}: "
+                    f"it is equal by symmetry to that of seed {seeds[canonical]}."
+                )
                 continue
         elif not _is_wanted(row, plan):
             continue

@@ -67,7 +67,7 @@ def do_job(job: Job, version: str) -> list[Row]:
     """Do a job in a worker, if the worker has the version of who asks."""
     if version != __version__:
         raise WorkerVersionError(
-            f"the worker on {socket.gethostname()} has kamon {__version__}, and this program is "
+            f"the worker on {socket.gethostname()} has kamon {__version__}, but this program is "
             f"kamon {version}: install the same version everywhere"
         )
     return job.run()
@@ -98,7 +98,7 @@ def _parse_cluster(cluster: str) -> tuple[str, tuple[str, int]]:
         scheme, host, port = "", None, None
     if scheme not in {_DASK, _RAY} or not host or port is None:
         raise FormatError(
-            f"{cluster!r} is no cluster: expected dask://HOST:PORT or ray://HOST:PORT"
+            f"{cluster!r} is not a cluster: expected dask://HOST:PORT or ray://HOST:PORT"
         )
     return scheme, (host, port)
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 EXAMPLES = """Examples:
 
 \b
-  kamon admin games                        what is being played, or waits for an opponent
-  kamon admin rename per1n8zbfffa white    remove the name of a player
+  kamon admin games                        games in progress or waiting for an opponent
+  kamon admin rename per1n8zbfffa white    remove a player's name
   kamon admin close per1n8zbfffa           end a game, without a winner
   kamon admin --database postgresql://me@localhost/kamon visitors
 
-On SQLite, stop the server before you change something; looking is always possible."""
+On SQLite, stop the server before you change anything. You can look at any time."""
 
 _MANY: Final = 100_000
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
@@ -32,11 +32,15 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     epilog=EXAMPLES,
-    help="Look after a server: its games, visitors, budgets and studies.",
+    help="Manage a server: its games, visitors, budgets and studies.",
 )
 
-LimitOption = Annotated[int, typer.Option(min=1, max=_MANY, help="How many to list at most.")]
-GameArgument = Annotated[str, typer.Argument(metavar="ID", help="The game, as in its address.")]
+LimitOption = Annotated[
+    int, typer.Option(metavar="N", min=1, max=_MANY, help="Maximum number of rows to list.")
+]
+GameArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="ID of the game, as in its address.")
+]
 
 
 @app.callback()
@@ -44,7 +48,8 @@ def _admin(
     context: typer.Context,
     *,
     database: Annotated[
-        str | None, typer.Option(help="SQLAlchemy's URL; a file in your data folder by default.")
+        str | None,
+        typer.Option(metavar="URL", help="Database URL; by default, a file in your data folder."),
     ] = None,
 ) -> None:
     from kamon.web.settings import default_database  # noqa: PLC0415 - it takes a while to load
@@ -59,10 +64,10 @@ def _admin(
 def _games(
     context: typer.Context,
     *,
-    every: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Include games that are over.")] = False,
     limit: LimitOption = 50,
 ) -> None:
-    """List the games that are being played or wait for an opponent."""
+    """List games in progress or waiting for an opponent."""
     from kamon.web.administration import RUNNING  # noqa: PLC0415 - it takes a while to load
 
     statuses = (*RUNNING, "over", "aborted") if every else RUNNING
@@ -77,7 +82,7 @@ def _games(
 
 @app.command("game")
 def _game(context: typer.Context, game: GameArgument) -> None:
-    """Show one game, and everything that has happened in it."""
+    """Show one game and everything that happened in it."""
     with _looking_after(context) as administration:
         summary, events = administration.game(game)
     room = summary.room
@@ -86,13 +91,13 @@ def _game(context: typer.Context, game: GameArgument) -> None:
     typer.echo(f"moves {' '.join(format_cell(cell) for cell in room.moves)}")
     start = events[0].at
     for event in events:
-        told = " ".join(f"{name}={_printable(str(value))}" for name, value in event.data.items())
-        typer.echo(f"{event.number:>4}  +{_duration(event.at - start):<8}  {event.kind}  {told}")
+        data = " ".join(f"{name}={_printable(str(value))}" for name, value in event.data.items())
+        typer.echo(f"{event.number:>4}  +{_duration(event.at - start):<8}  {event.kind}  {data}")
 
 
 @app.command("visitors")
 def _visitors(context: typer.Context) -> None:
-    """Tell how many people are there, and through which servers."""
+    """Show how many people are online, and on which servers."""
     with _looking_after(context) as administration:
         if not administration.shared:
             _echo_last_alive(administration.last_alive())
@@ -108,12 +113,12 @@ def _visitors(context: typer.Context) -> None:
 
 @app.command("budgets")
 def _budgets(context: typer.Context, *, limit: LimitOption = 50) -> None:
-    """List who has spent most of their budgets; clients are told by pseudonyms."""
+    """List the clients who spent the most, shown as pseudonyms."""
     with _looking_after(context) as administration:
         if not administration.shared:
             typer.echo(
-                "A server on SQLite keeps its budgets in memory: its metrics tell how often it has "
-                "refused something (kamon serve --metrics-port)."
+                "A server on SQLite keeps its budgets in memory. Its metrics show how often it has "
+                "refused requests (kamon serve --metrics-port)."
             )
             return
         found = administration.spent(limit)
@@ -125,7 +130,7 @@ def _budgets(context: typer.Context, *, limit: LimitOption = 50) -> None:
 
 @app.command("studies")
 def _studies(context: typer.Context, *, limit: LimitOption = 50) -> None:
-    """List the studies that have been saved last."""
+    """List the most recently saved studies."""
     with _looking_after(context) as administration:
         found = administration.studies(limit)
     rows = [(each.id, _ago(each.updated), str(each.moves), each.title) for each in found]
@@ -147,10 +152,12 @@ def _close(context: typer.Context, game: GameArgument) -> None:
 def _rename(
     context: typer.Context,
     game: GameArgument,
-    side: Annotated[Side, typer.Argument(help="Whose name.")],
-    name: Annotated[str, typer.Argument(help="The new name; none removes it.")] = "",
+    side: Annotated[Side, typer.Argument(metavar="SIDE", help="Side of the player.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="New name; leave it out to remove the old one.")
+    ] = "",
 ) -> None:
-    """Remove the name of a player, or change it."""
+    """Change or remove the name of a player."""
     with _looking_after(context, changing=True) as administration:
         administration.rename(game, side, name)
     typer.echo(f"renamed {side.value} in {game}" if name else f"removed a name from {game}")
@@ -158,7 +165,7 @@ def _rename(
 
 @app.command("remove-game")
 def _remove_game(context: typer.Context, game: GameArgument) -> None:
-    """Remove a game with everything that has happened in it."""
+    """Delete a game and everything that happened in it."""
     with _looking_after(context, changing=True) as administration:
         administration.remove_game(game)
     typer.echo(f"removed {game}")
@@ -167,9 +174,9 @@ def _remove_game(context: typer.Context, game: GameArgument) -> None:
 @app.command("remove-study")
 def _remove_study(
     context: typer.Context,
-    study: Annotated[str, typer.Argument(metavar="ID", help="The study, as in its address.")],
+    study: Annotated[str, typer.Argument(metavar="ID", help="ID of the study, as in its address.")],
 ) -> None:
-    """Remove a study."""
+    """Delete a study."""
     with _looking_after(context, changing=True) as administration:
         administration.remove_study(study)
     typer.echo(f"removed {study}")
@@ -205,10 +212,12 @@ def _player(room: "Room", side: Side) -> str:
 
 
 def _echo_last_alive(alive: int | None) -> None:
-    seen = "No server has run" if alive is None else f"A server was last seen {_ago(alive)} ago"
+    seen = "No server has used this database."
+    if alive is not None:
+        seen = f"A server last used this database {_ago(alive)} ago."
     typer.echo(
-        f"{seen} on this file. Only that server knows its visitors: its home page and its metrics "
-        "tell their number (kamon serve --metrics-port)."
+        f"{seen} On SQLite, only the server itself knows how many people are online: "
+        "see its home page or its metrics (kamon serve --metrics-port)."
     )
 
 
@@ -219,7 +228,7 @@ def _ago(moment: int) -> str:
 
 
 def _duration(milliseconds: int) -> str:
-    """Tell a time in the largest unit that fits."""
+    """Write a duration in the largest unit that fits."""
     seconds = max(0, milliseconds) // 1000
     unit, size = next(((unit, size) for unit, size in _UNITS if seconds >= size), _UNITS[-1])
     return f"{seconds // size} {unit}"

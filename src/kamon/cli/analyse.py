@@ -31,16 +31,20 @@ def run(
     file: SourceFile = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON instead of PGN.")] = False,
-    time: Annotated[float | None, typer.Option(help="Seconds for each game.")] = 60.0,
-    nodes: Annotated[int | None, typer.Option(help="Nodes for each game.")] = None,
+    time: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Time limit for each game.")
+    ] = 60.0,
+    nodes: Annotated[
+        int | None, typer.Option(metavar="N", help="Node limit for each game.")
+    ] = None,
     memory: MemoryOption = 512,
     threads: ThreadsOption = 1,
 ) -> None:
-    """Review games: where they were decided, and what would have been better.
+    """Review games: find the deciding mistakes and better moves.
 
-    Reads PGN records and writes them with a summary, glyphs, comments and the better lines as
-    variations, or one JSON object a game. What could not be proven in the time is an estimate and
-    says so. Ctrl-C ends the work, and what is proven by then is written.
+    Reads PGN records and writes them back with a summary, glyphs, comments and better lines as
+    variations, or as one JSON object per game. What could not be proven in time is marked as an
+    estimate. Ctrl-C stops the review and writes what has been proven so far.
     """
     from kamon.engine.limits import MIB, Limits  # noqa: PLC0415 - the kernel loads slowly
 

@@ -38,7 +38,7 @@ app = typer.Typer(
 )
 for command in (play, serve, copy, new, show, status, solve, analyse, match, ugi, perft, convert):
     name = command.__name__.rpartition(".")[2]
-    # A layout may begin with the neutral, "--", and is no option for that.
+    # A layout may begin with "--", the neutral token, which must not be read as an option.
     settings = {"ignore_unknown_options": command is show}
     app.command(name, epilog=command.EXAMPLES, context_settings=settings)(command.run)
 app.add_typer(admin.app, name="admin")
@@ -58,15 +58,15 @@ def _kamon(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Show the version and leave."
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
 ) -> None:
-    """Kamon, Bruno Cathala's board game for two: play it, read it, draw it, count it."""
+    """Play, host, solve and review Kamon, Bruno Cathala's board game for two."""
 
 
 def main() -> None:
-    """Run the program: status 0 when all went well, 1 for bad data, 2 for wrong usage."""
+    """Run the program. The exit status is 0 for success, 1 for bad data, 2 for wrong usage."""
     try:
         try:
             app()
@@ -77,5 +77,5 @@ def main() -> None:
     except OSError as error:
         # Python would try to flush again when it ends, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # Whoever closed a pipe has seen enough, and wants no message.
+        # A closed pipe needs no message: the reader, such as head, has read enough.
         sys.exit(1 if isinstance(error, BrokenPipeError) else f"kamon: {reason(error)}")

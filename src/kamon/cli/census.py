@@ -1,7 +1,6 @@
 """``kamon census``: boards and positions solved in bulk."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -9,7 +8,9 @@ import typer
 from kamon.cli.files import ForceOption, check_overwrite
 from kamon.cli.runs import (
     ClusterOption,
+    FinishedFolderArgument,
     FolderArgument,
+    TargetArgument,
     WorkersOption,
     check_packages,
     opened,
@@ -50,42 +51,50 @@ _MOST_POSITIONS: Final = 1_000_000_000
 
 @app.callback()
 def _census() -> None:
-    """Solve boards and positions in bulk, and keep the results as tables in Parquet."""
+    """Solve boards and positions in bulk, saved as Parquet tables."""
 
 
 @app.command(epilog=EXAMPLES)
 def boards(  # noqa: PLR0913 - each is an option that people type
     folder: FolderArgument,
     *,
-    seeds: Annotated[str, typer.Option(help="Which boards: 1-300, or 7, or 1-10,20.")],
+    seeds: Annotated[
+        str, typer.Option(metavar="SEEDS", help="Boards to solve: 1-300, or 7, or 1-10,20.")
+    ],
     every_move: Annotated[
-        bool, typer.Option("--every-move", help="Also prove of each first move whether it wins.")
+        bool, typer.Option("--every-move", help="Also prove whether each first move wins.")
     ] = False,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Try again the boards that an earlier run left unsolved."),
+        typer.Option("--again", help="Retry the boards that an earlier run left unsolved."),
     ] = False,
-    time: Annotated[float | None, typer.Option(help="Seconds on the clock for each board.")] = None,
-    nodes: Annotated[int | None, typer.Option(help="Nodes for each board.")] = None,
+    time: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Time limit for each board.")
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option(metavar="N", help="Node limit for each board.")
+    ] = None,
     least_chance: Annotated[
         float,
         typer.Option(
+            metavar="CHANCE",
             min=0.0,
             max=1.0,
-            help="Put a board off if Black's estimated chance to win is below this.",
+            help="Put a board off if Black's estimated chance of winning is below this.",
         ),
     ] = 0.0,
-    memory: Annotated[int, typer.Option(min=1, help="MiB for the solver of each worker.")] = 1024,
+    memory: Annotated[
+        int, typer.Option(metavar="MIB", min=1, help="Memory for each worker, in MiB.")
+    ] = 1024,
     workers: WorkersOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Solve boards by their seeds.
+    """Solve the boards of the given seeds.
 
-    Each result is kept as soon as it is there. Run the same command again after Ctrl-C, a crash or
-    a power cut, and it goes on. Boards that are not solved are kept too, without a value: a limit
-    ended them, or --least-chance put them off. Proving that Black does not win takes several times
-    as much work as proving a win, so --least-chance 0.35 leaves such boards for later, and --again
-    tries them again.
+    Each result is saved immediately. After Ctrl-C, a crash or a power cut, run the same command
+    again to continue. Unsolved boards are saved too, without a value: either a limit was reached,
+    or --least-chance put them off. Proving that Black does not win takes several times as much work
+    as proving a win, so --least-chance 0.35 leaves such boards for later, and --again retries them.
     """
     check_packages()
     from kamon.census.rows import BOARDS, Parts  # noqa: PLC0415 - loads slowly
@@ -109,14 +118,17 @@ def boards(  # noqa: PLR0913 - each is an option that people type
 def positions(
     folder: FolderArgument,
     *,
-    count: Annotated[int, typer.Option(min=1, max=_MOST_POSITIONS, help="How many to make.")],
+    count: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, max=_MOST_POSITIONS, help="Number of positions to make."),
+    ],
     workers: WorkersOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Make random positions at ply 12 to 24 with the exact value of every move.
+    """Make random positions with the exact value of every move.
 
-    They come in batches of 5,000, of which the last is whole too. The same batches are the same on
-    every machine, and a larger count later adds to them.
+    The positions are at ply 12 to 24. They are made in whole batches of 5,000, which are the same
+    on every machine. To add more later, run the command again with a larger count.
     """
     check_packages()
     from kamon.census.positions import BATCH, PositionsJob  # noqa: PLC0415 - loads slowly
@@ -128,25 +140,30 @@ def positions(
         done = parts.numbers()
         jobs = [PositionsJob(number) for number in range(1, batches + 1) if number not in done]
         typer.echo(
-            f"{len(jobs)} batches of {BATCH:,} to make, {batches - len(jobs)} done before", err=True
+            f"{len(jobs)} batches of {BATCH:,} to make, {batches - len(jobs)} already done",
+            err=True,
         )
-        run(jobs, parts, cluster, workers, lambda rows: f"{len(rows):,} positions more")
+        run(jobs, parts, cluster, workers, lambda rows: f"{len(rows):,} more positions")
 
 
 @app.command(epilog=PUBLISH_EXAMPLES)
 def publish(
-    folder: Annotated[Path, typer.Argument(help="The folder of a run.", file_okay=False)],
-    file: Annotated[Path, typer.Argument(help="The file to write.", dir_okay=False)],
+    folder: FinishedFolderArgument,
+    file: TargetArgument,
     *,
     sample: Annotated[
         int | None,
-        typer.Option(min=1, help="So many positions, of each ply as many; all if not given."),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Keep this many positions, the same number for each ply; all by default.",
+        ),
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Join the results of a run in one file.
+    """Combine the results of a run into one file.
 
-    The file's folder also gets the checksums of all tables in it, as SHA256SUMS.
+    Also writes the checksums of all tables in the file's folder to SHA256SUMS.
     """
     check_packages()
     from kamon.census import publish as publishing  # noqa: PLC0415 - loads slowly
@@ -154,7 +171,9 @@ def publish(
 
     kind = publishing.kind_of(folder, BOARDS, POSITIONS)
     if kind is BOARDS and sample is not None:
-        raise typer.BadParameter("--sample is for positions; boards are published all")
+        raise typer.BadParameter(
+            "--sample is only for positions; boards are always published in full"
+        )
     check_overwrite(file, force=force)
     parts = Parts(folder, kind)
     try:
@@ -176,11 +195,13 @@ def parse_seeds(text: str) -> tuple[int, ...]:
         try:
             low, high = int(first), int(last if dash else first)
         except ValueError:
-            raise FormatError(f"{part!r} are no seeds: expected 1-300, or 7, or 1-10,20") from None
+            raise FormatError(
+                f"{part!r} is not a range of seeds: use 1-300, or 7, or 1-10,20"
+            ) from None
         if not 0 <= low <= high < SEED_LIMIT or high - low >= _MOST_SEEDS:
             raise FormatError(
-                f"{part!r} are no seeds: expected up to {_MOST_SEEDS:,} numbers from 0 to "
-                f"{SEED_LIMIT - 1}, the lower one first"
+                f"{part!r} is not a range of seeds: write the lower seed first, such as 1-9, with "
+                f"at most {_MOST_SEEDS:,} seeds from 0 to {SEED_LIMIT - 1}"
             )
         seeds |= dict.fromkeys(range(low, high + 1))
     return tuple(seeds)
@@ -188,11 +209,11 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 
 def _how_many(plan: "BoardPlan", left: int, known: Iterable["Row"]) -> str:
     """Say how many boards are left, and how the others have ended."""
-    text = f"{left} boards to solve, {len(plan.seeds) - left} done before"
+    text = f"{left} boards to solve, {len(plan.seeds) - left} already done"
     wanted = frozenset(plan.seeds)
     ended = sum(row["seed"] in wanted and row["value"] is None for row in known)
     if ended and not plan.again:
-        text += f", {ended} of them not solved (--again tries those again)"
+        text += f", {ended} of them not solved (use --again to retry them)"
     return text
 
 
@@ -205,7 +226,7 @@ def _describe_board(rows: "list[Row]") -> str:
     value = {"win": "Black wins", "draw": "a draw", "loss": "White wins"}.get(
         row["value"], unsolved
     )
-    by = f" by {' '.join(row['winning'])}" if row["winning"] else ""
+    by = f" with {' '.join(row['winning'])}" if row["winning"] else ""
     return (
         f"seed {row['seed']}: {value}{by}; {settled} of "
         f"{len(row['first_moves'])} first moves settled; {row['nodes'] / 1e6:.0f} M nodes, "

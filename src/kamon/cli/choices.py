@@ -5,10 +5,11 @@ from typing import Annotated, Literal
 import typer
 
 EditionOption = Annotated[
-    Literal["2020", "2007"], typer.Option(help="Whose tokens to show: crests or Egyptian signs.")
+    Literal["2020", "2007"],
+    typer.Option(help="Tokens to show: crests (2020) or Egyptian signs (2007)."),
 ]
 OtherEditionOption = Annotated[
     Literal["2020", "2007"] | None,
-    typer.Option("--edition", help="Whose tokens to show; the game's own where none is named."),
+    typer.Option("--edition", help="Tokens to show; by default, those of the game's own edition."),
 ]
-ThemeOption = Annotated[Literal["light", "dark"], typer.Option(help="Paper by day or by night.")]
+ThemeOption = Annotated[Literal["light", "dark"], typer.Option(help="Theme of the picture.")]

@@ -24,15 +24,18 @@ def run(
     file: SourceFile = None,
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A file to write, instead of output.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write to this file instead of standard output."
+        ),
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Turn position lines into PGN, and PGN into lines.
+    """Convert position lines to PGN, and PGN to position lines.
 
-    Which it is shows in the first character: a record begins with a tag, in brackets. A line
-    holds the moves of the main line, and says how the game ended in its comment. What cannot be
-    read is left out and told on standard error, with exit status 1; the rest goes on.
+    The first character decides: PGN begins with a tag in brackets. A position line holds the moves
+    of the main line, and its comment says how the game ended. Games that cannot be read are left
+    out and reported on standard error, and the exit status is 1; all others are converted.
     """
     failed = False
     with open_source(file) as lines, contextlib.ExitStack() as closing:

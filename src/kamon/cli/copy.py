@@ -21,13 +21,13 @@ EXAMPLES = """Examples:
 
 
 def run(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The database to copy.")],
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="A new, empty database.")],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="URL of the database to copy.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="URL of a new, empty database.")],
 ) -> None:
-    """Copy everything from one database to another, and compare them.
+    """Copy one database to another, and compare the two.
 
-    Stop the servers on the source first. A copy that was interrupted goes on when you give the same
-    command again; until it has finished, no server starts on the target.
+    Stop all servers on the source first. If the copy is interrupted, run the same command again to
+    continue. Until the copy is complete, no server starts on the target.
     """
     # The other commands must not pay for the server.
     from kamon.web.copying import open_source, open_target  # noqa: PLC0415
@@ -40,7 +40,7 @@ def run(
         try:
             _copy(source_database, target_database)
         except KeyboardInterrupt:
-            typer.echo("stopped: give the same command again, and it goes on from here", err=True)
+            typer.echo("stopped: run the same command again to continue", err=True)
             raise typer.Exit(INTERRUPTED) from None
 
 
@@ -48,7 +48,7 @@ def _copy(source: "Database", target: "Database") -> None:
     from kamon.web.copying import Copy  # noqa: PLC0415 - see above
 
     if target.copy_mark() is not None:
-        typer.echo("going on with the copy that was begun", err=True)
+        typer.echo("continuing an interrupted copy", err=True)
     with _progress() as tell:
         copy = Copy(source, target, tell)
         tallies = copy.run()
@@ -60,11 +60,11 @@ def _copy(source: "Database", target: "Database") -> None:
             err=True,
         )
     rows = sum(tally.rows for tally in tallies.values())
-    typer.echo(f"copied to {target.name}: {rows} rows, the same on both sides")
+    typer.echo(f"copied to {target.name}: {rows} rows, equal in both databases")
 
 
 def _table(tallies: "dict[str, Tally]") -> Iterator[str]:
-    """Tell what was counted in each table."""
+    """Describe what was counted in each table."""
     yield f"{'table':<16}  {'rows':>10}  checksum"
     for name, tally in tallies.items():
         yield f"{name:<16}  {tally.rows:>10}  {tally.checksum:016x}"

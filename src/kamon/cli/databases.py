@@ -8,7 +8,7 @@ import typer
 
 @contextlib.contextmanager
 def opening(url: str, where: str) -> Iterator[None]:
-    """Tell what is wrong with a database as wrong usage of the option that names it."""
+    """Report an error of a database as wrong usage of the option that names it."""
     # The other commands must not pay for the server.
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
 

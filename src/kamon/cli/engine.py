@@ -1,4 +1,4 @@
-"""What the commands of the engine share: limits, and a word while it compiles."""
+"""What the commands that use the engine share: limits, Ctrl-C, and a message while compiling."""
 
 import contextlib
 import signal
@@ -9,15 +9,22 @@ from typing import Annotated, Any, Final
 
 import typer
 
-TimeOption = Annotated[float | None, typer.Option("--time", help="Seconds for each position.")]
-NodesOption = Annotated[int | None, typer.Option("--nodes", help="Nodes for each position.")]
-MemoryOption = Annotated[
-    int, typer.Option("--memory", min=1, help="MiB for the table of what is known.")
+TimeOption = Annotated[
+    float | None,
+    typer.Option("--time", metavar="SECONDS", help="Time limit for each position."),
 ]
-ThreadsOption = Annotated[int, typer.Option("--threads", help="Threads that search together.")]
+NodesOption = Annotated[
+    int | None, typer.Option("--nodes", metavar="N", help="Node limit for each position.")
+]
+MemoryOption = Annotated[
+    int, typer.Option("--memory", metavar="MIB", min=1, help="Memory for the search table, in MiB.")
+]
+ThreadsOption = Annotated[
+    int, typer.Option("--threads", metavar="N", help="Number of search threads.")
+]
 
 
-# As a shell tells it.
+# The exit status that shells report for a program that was interrupted.
 INTERRUPTED: Final = 128 + signal.SIGINT
 
 
@@ -55,11 +62,11 @@ def prepare() -> None:
     from kamon.engine import kernel, solver  # noqa: PLC0415 - numba takes a second to load
 
     if kernel.needs_compiling():
-        often = "once" if kernel.CACHED else "every time: the cache folder cannot be written"
+        often = "once" if kernel.CACHED else "every time, because the cache folder is not writable"
         typer.echo(f"Compiling the engine (about 15 seconds, {often}) ...", err=True)
     solver.warm_up()
 
 
 def is_terminal() -> bool:
-    """Tell whether somebody watches standard error."""
+    """Return whether standard error is a terminal."""
     return sys.stderr.isatty()

@@ -16,11 +16,9 @@ from kamon.notation import LINE_LIMIT, parse_line
 
 SourceFile = Annotated[
     Path | None,
-    typer.Argument(
-        metavar="[FILE]", help="A file to read; standard input where none is named.", dir_okay=False
-    ),
+    typer.Argument(metavar="FILE", help="File to read; standard input by default.", dir_okay=False),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 # A character has up to four bytes, and a line of the longest kind may end in two more.
 _BYTE_LIMIT = 4 * LINE_LIMIT + 2
@@ -31,7 +29,7 @@ class Lines:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        # What has been looked at: so many blank lines, and the one behind them.
+        # What has been looked at: the number of blank lines, and the line after them.
         self._blank = 0
         self._ahead = b""
 
@@ -55,7 +53,7 @@ class Lines:
         return self._stream.readline(limit)
 
     def readline(self, limit: int) -> str:
-        """Take the next line as text. Bytes that are none become marks."""
+        """Take the next line as text. Bytes that are not text become replacement characters."""
         return self.read(limit).decode("utf-8", errors="replace")
 
 
@@ -64,7 +62,7 @@ def open_source(path: Path | None) -> Iterator[Lines]:
     """Open a file or standard input for reading."""
     if path is None:
         if sys.stdin is None:
-            raise typer.BadParameter("standard input is closed, and no file is named")
+            raise typer.BadParameter("standard input is closed: name a file to read")
         yield Lines(sys.stdin.buffer)
         return
     try:
@@ -76,7 +74,7 @@ def open_source(path: Path | None) -> Iterator[Lines]:
 
 
 def read_games(lines: Lines) -> Iterator[tuple[int, Game | KamonError]]:
-    """Read position lines: for each that says something its number and the game, or the error."""
+    """Read position lines: the number of each that is not empty, and its game or error."""
     for number, line in _bounded_lines(lines):
         try:
             game = parse_line(_decode(line))
@@ -110,16 +108,16 @@ def _decode(line: bytes) -> str:
 
 
 def check_overwrite(path: Path, *, force: bool) -> None:
-    """Refuse to overwrite a file, unless that is asked for."""
+    """Refuse to overwrite a file without --force."""
     if not force and path.exists():
-        raise typer.BadParameter(f"{path} is there already; --force overwrites it")
+        raise typer.BadParameter(f"{path} already exists; use --force to overwrite it")
 
 
 @contextlib.contextmanager
 def write_whole(path: Path, *, force: bool) -> Iterator[TextIO]:
     """Open a file that appears under its name when all is written, and not before."""
     if "\0" in str(path):
-        raise typer.BadParameter(f"{str(path)!r} is no name for a file")
+        raise typer.BadParameter(f"{str(path)!r} is not a valid file name")
     try:
         if path.is_dir():
             raise typer.BadParameter(f"cannot write {path}: it is a folder")

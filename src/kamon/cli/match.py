@@ -39,51 +39,67 @@ _GAMES = 1_000_000
 
 
 def run(  # noqa: PLR0913 - each is an option of a match
-    one: Annotated[str, typer.Argument(metavar="A", help="level:5, uct:1000 or ugi:COMMAND.")],
-    other: Annotated[str, typer.Argument(metavar="B", help="The other player, likewise.")],
+    one: Annotated[
+        str, typer.Argument(metavar="A", help="First player: level:5, uct:1000 or ugi:COMMAND.")
+    ],
+    other: Annotated[str, typer.Argument(metavar="B", help="Second player, in the same form.")],
     *,
-    games: Annotated[int, typer.Option(min=1, max=_GAMES, help="How many; two on each board.")],
+    games: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, max=_GAMES, help="Number of games; each board is played twice."
+        ),
+    ],
     seed: Annotated[
         int | None,
         typer.Option(
+            metavar="SEED",
             min=0,
             max=SEED_LIMIT - _GAMES,
-            help="Of the first board; the next have the next seeds. Chosen where none is given.",
+            help="Seed of the first board; the next boards use the next seeds. Random by default.",
         ),
     ] = None,
     scale: Annotated[
-        float | None, typer.Option(help="A factor on the budgets of levels: 0.1 is quick.")
+        float | None,
+        typer.Option(metavar="FACTOR", help="Multiply the budgets of levels; 0.1 is quick."),
     ] = None,
     movetime: Annotated[
         float | None,
-        typer.Option(help="Seconds for a move; levels below 12 need no more than their budgets."),
+        typer.Option(
+            metavar="SECONDS",
+            help="Time for each move; levels below 12 still use no more than their budgets.",
+        ),
     ] = None,
     ahead: Annotated[
         bool,
         typer.Option(
-            "--think-ahead", help="With --movetime, level 12 also thinks on its opponent's time."
+            "--think-ahead", help="With --movetime, let level 12 think on its opponent's time too."
         ),
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="A file to which each game is appended as it ends."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Append each finished game to this file."
+        ),
     ] = None,
     log: Annotated[
         Path | None,
-        typer.Option(help="A file to which every line to and from the programs is appended."),
+        typer.Option(
+            metavar="FILE", help="Append everything sent to and from the programs to this file."
+        ),
     ] = None,
 ) -> None:
-    """Play a match and tell who is stronger.
+    """Play a match between two players and report who is stronger.
 
-    Each random board is played twice, with the sides changed. A player that crashes, is silent or
-    plays what is not legal loses that game and is started again. Ctrl-C ends the match early; the
-    games until then count and are kept.
+    Each random board is played twice, with the sides swapped. A player that crashes, does not
+    answer or plays an illegal move loses that game and is restarted. Ctrl-C stops the match early;
+    the games played so far count and are saved.
     """
     players = _players(one, other, _pace(scale, movetime, ahead=ahead))
     if any(player.needs_kernel for player in players):
         prepare()
     first = secrets.randbelow(SEED_LIMIT - _GAMES) if seed is None else seed
-    typer.echo(f"boards from seed {first} on")
+    typer.echo(f"boards start at seed {first}")
     with _appending(output) as stream, _logging_to(log):
         status = _play(players, games, first, stream)
     if status:
@@ -94,10 +110,12 @@ def _pace(scale: float | None, movetime: float | None, *, ahead: bool) -> Pace:
     if ahead and movetime is None:
         raise typer.BadParameter("--think-ahead needs --movetime")
     if scale is not None and movetime is not None:
-        raise typer.BadParameter("--scale and --movetime exclude each other")
+        raise typer.BadParameter("--scale and --movetime cannot be used together")
     for name, number, most in (("--scale", scale, 1000), ("--movetime", movetime, 86_400)):
         if number is not None and not 0 < number <= most:
-            raise typer.BadParameter(f"{name} is more than 0 and at most {most}, not {number:g}")
+            raise typer.BadParameter(
+                f"{name} must be more than 0 and at most {most}, not {number:g}"
+            )
     return Pace(scale or 1.0, movetime, ahead)
 
 
@@ -145,12 +163,12 @@ def _logging_to(path: Path | None) -> Iterator[None]:
 
 
 def _play(players: tuple[Player, Player], games: int, seed: int, stream: TextIO | None) -> int:
-    """Play to the end or until nothing goes on; tell how it stands, and return the status."""
+    """Play until the end or an interruption, print the score, and return the exit status."""
     one, other = players
     score, status = Score(), 0
     try:
         for finished in play_match(one, other, games=games, seed=seed):
-            # What is written must be counted too, also where Ctrl-C comes just now.
+            # What is written must also be counted, even if Ctrl-C comes in between.
             with stopped_by_hand() as stopped:
                 _keep(finished, stream)
                 score = score.plus(finished.points)
@@ -181,7 +199,7 @@ def _keep(finished: FinishedGame, stream: TextIO | None) -> None:
 
 
 def _tell(finished: FinishedGame, score: Score, games: int) -> None:
-    """Say what went wrong to everybody, and how it stands to people at a terminal."""
+    """Report what went wrong, and on a terminal also the score."""
     shown = sys.stderr.isatty()
     if finished.fault:
         start = "\n" if shown else ""

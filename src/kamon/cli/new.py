@@ -11,7 +11,7 @@ from kamon.notation import format_layout
 EXAMPLES = """Examples:
 
 \b
-  kamon new                      a random layout, and the seed that repeats it
+  kamon new                      a random layout, with its seed
   kamon new --seed 7             always the same layout
   kamon new --seed 1 --count 10  the layouts of seeds 1 to 10"""
 
@@ -20,18 +20,27 @@ def run(
     seed: Annotated[
         int | None,
         typer.Option(
+            metavar="SEED",
             min=0,
             max=SEED_LIMIT - 1,
-            help="From 0 to 2^64-1; chosen by the system where none is given.",
+            help="Seed of the first layout; random by default.",
         ),
     ] = None,
     count: Annotated[
-        int, typer.Option(min=1, max=SEED_LIMIT, help="How many: seed, seed+1 and so on.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=SEED_LIMIT,
+            help="Number of layouts, with the seeds SEED, SEED+1 and so on.",
+        ),
     ] = 1,
 ) -> None:
-    """Write random layouts, with their seeds."""
+    """Print random layouts with their seeds."""
     first = secrets.randbelow(SEED_LIMIT - count + 1) if seed is None else seed
     if first + count > SEED_LIMIT:
-        raise typer.BadParameter(f"seed {first} and {count} layouts go beyond seed 2^64-1")
+        raise typer.BadParameter(
+            f"{count} layouts from seed {first} go beyond the last seed, 2^64-1"
+        )
     for number in range(first, first + count):
         typer.echo(f"{format_layout(Layout.shuffled(number))} ; seed {number}")

@@ -16,13 +16,16 @@ EXAMPLES = """Examples:
 
 
 def run(
-    depth: Annotated[int, typer.Option(min=0, max=len(TOKENS), help="How many plies.")],
+    depth: Annotated[
+        int, typer.Option(metavar="PLIES", min=0, max=len(TOKENS), help="Length of the sequences.")
+    ],
     file: SourceFile = None,
 ) -> None:
-    """Count the legal sequences of some plies.
+    """Count legal move sequences of a given length.
 
-    Reads position lines and writes a number for each. A finished game has none. A line that
-    cannot be read gives a - in its place, the reason on standard error, and exit status 1.
+    Reads position lines and writes one number for each. A finished game has no moves to count.
+    For a line that cannot be read, it writes - instead and the reason on standard error, and the
+    exit status is 1.
     """
     failed = False
     with open_source(file) as stream:

@@ -31,44 +31,53 @@ EXAMPLES = """Examples:
 
 \b
   kamon play                a new board
-  kamon play --seed 7       a certain board
+  kamon play --seed 7       the board with this seed
   kamon play --against 4    against the computer, level 4
-  kamon play --resume       go on with the game that was played last
-  kamon play friday.pgn     go on with a saved game"""
+  kamon play --resume       continue the last game
+  kamon play friday.pgn     continue a saved game"""
 
 _HELP = """\
   c4            play on c4
-  undo, redo    take moves back, and put them back again
+  undo, redo    take a move back, or play it again
   save FILE     write the game so far to a file (save! FILE overwrites it)
-  resign        give the game up
+  resign        give up the game
   board, help   show the board or this list again
-  quit          leave; the game is kept, and kamon play --resume goes on with it"""
+  quit          exit; the game is saved, and kamon play --resume continues it"""
 
 
 def run(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="A saved game (PGN) to go on with.", dir_okay=False),
+        typer.Argument(metavar="FILE", help="Saved game (PGN) to continue.", dir_okay=False),
     ] = None,
     *,
     seed: Annotated[
-        int | None, typer.Option(min=0, max=SEED_LIMIT - 1, help="The seed of the layout.")
+        int | None,
+        typer.Option(
+            metavar="SEED", min=0, max=SEED_LIMIT - 1, help="Seed of the board; random by default."
+        ),
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Go on with the last game.")] = False,
+    resume: Annotated[bool, typer.Option(help="Continue the last game.")] = False,
     edition: OtherEditionOption = None,
     against: Annotated[
         int | None,
         typer.Option(
-            min=1, max=STRONGEST, help=f"Play against the computer, level 1 to {STRONGEST}."
+            metavar="LEVEL",
+            min=1,
+            max=STRONGEST,
+            help=f"Play against the computer, at level 1 to {STRONGEST}.",
         ),
     ] = None,
     side: Annotated[
         Literal["black", "white"], typer.Option(help="Your side against the computer.")
     ] = "black",
 ) -> None:
-    """Play at this terminal, two people or one against the computer. Every move is kept."""
+    """Play in this terminal, with a friend or against the computer.
+
+    Every move is saved as it is made.
+    """
     if sum((file is not None, seed is not None, resume)) > 1:
-        raise typer.BadParameter("a file, --seed and --resume exclude each other")
+        raise typer.BadParameter("use only one of FILE, --seed and --resume")
     kept = _latest_game() if resume else _new_path()
     source = kept if resume else file
     if source is not None:
@@ -78,7 +87,7 @@ def run(
         game = Game(Layout.shuffled(number))
         game.tags["Date"] = f"{datetime.now().astimezone():%Y.%m.%d}"
         game.tags["Seed"] = str(number)
-        typer.echo(f"The board of seed {number}. Type help for what can be typed.")
+        typer.echo(f"This is the board of seed {number}. Type help for a list of commands.")
     game.tags["Edition"] = edition or game.tags.get("Edition", COSMOLUDO_2020.name)
     opponent = None if against is None else Opponent(against, Side(side).other)
     Table(game, kept, EDITIONS[game.tags["Edition"]], opponent).play()
@@ -93,7 +102,7 @@ def _new_path() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise typer.BadParameter(f"cannot keep games in {folder}: {reason(error)}") from None
+        raise typer.BadParameter(f"cannot save games in {folder}: {reason(error)}") from None
     return folder / f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}-{secrets.token_hex(2)}.pgn"
 
 
@@ -115,7 +124,7 @@ def _read_game(path: Path) -> Game:
             raise
         raise typer.BadParameter(f"cannot read {path}: {reason(error)}") from None
     if game is None:
-        raise typer.BadParameter(f"{path} holds no game")
+        raise typer.BadParameter(f"{path} does not contain a game")
     return game
 
 
@@ -157,9 +166,9 @@ class Table:
         }
 
     def play(self) -> None:
-        """Ask for moves until somebody leaves."""
+        """Ask for moves until the players quit."""
         if isinstance(sys.stdin, io.TextIOWrapper):
-            # Bytes that are no text must not end the game: they become marks, and no cell.
+            # Bytes that are not text must not end the game: they become marks, and no command.
             sys.stdin.reconfigure(errors="replace")
         self._board("")
         while True:
@@ -175,10 +184,10 @@ class Table:
                 self._obey(*typed)
         if self.game.moves:
             self._keep()
-            typer.echo(f"The game is kept in {self.kept}")
+            typer.echo(f"The game is saved in {self.kept}")
 
     def _answer(self) -> None:
-        """Let the computer move where it is its turn."""
+        """Let the computer move if it is its turn."""
         game, opponent = self.game, self.opponent
         over = game.outcome is not None or game.off_board is not None
         if opponent is None or over or game.position.turn is not opponent.side:
@@ -218,11 +227,11 @@ class Table:
         finally:
             here.children = ahead
 
-    # --- What can be typed: each tells whether the game has changed ---
+    # --- What can be typed: each returns whether the game has changed ---
 
     def _move(self, word: str) -> bool:
         if self.game.off_board is not None:
-            typer.echo("  the game is over: undo takes the resignation back")
+            typer.echo("  the game is over: undo lets you play on")
             return False
         node = self.game.play(parse_cell(word))
         # What was taken back stays in the record, as a variation of what was played instead.
@@ -243,7 +252,7 @@ class Table:
 
     def _redo(self, _: str) -> bool:
         if not self.game.redo():
-            typer.echo("  there is nothing to put back")
+            typer.echo("  there is nothing to redo")
             return False
         return True
 
@@ -255,7 +264,7 @@ class Table:
 
     def _write(self, name: str, *, force: bool) -> bool:
         if not name:
-            raise typer.BadParameter("save needs the name of a file, as in save friday.pgn")
+            raise typer.BadParameter("save needs a file name, for example save friday.pgn")
         try:
             path = Path(name).expanduser()
         except RuntimeError as error:
@@ -266,7 +275,7 @@ class Table:
 
     def _resign(self, _: str) -> bool:
         if self.game.outcome is not None or self.game.off_board is not None:
-            typer.echo("  the game is over already")
+            typer.echo("  the game is already over")
             return False
         # The record must end here: what was taken back before is no longer part of the game.
         for taken_back in list(self.game.node.children):
@@ -285,7 +294,7 @@ class Table:
         typer.echo(self._situation())
         return False
 
-    # --- What the people are told ---
+    # --- What is shown to the players ---
 
     def _situation(self) -> str:
         position, outcome = self.game.position, self.game.outcome
@@ -315,7 +324,7 @@ def _describe(outcome: Outcome, edition: Edition) -> str:
         return "A draw: all the tokens are covered and nobody has won."
     winner = outcome.winner.value.capitalize()
     reasons = [
-        f"links {edition.edges[link.pair]} to {edition.edges[link.pair]} by "
+        f"connects {edition.edges[link.pair]} to {edition.edges[link.pair]} through "
         + " ".join(map(format_cell, link.chain))
         for link in outcome.links
     ]
@@ -325,5 +334,5 @@ def _describe(outcome: Outcome, edition: Edition) -> str:
     if By.BLOCK in outcome.by and outcome.needed is not None:
         loser = outcome.winner.other.value.capitalize()
         need = edition.describe_need(outcome.needed)
-        reasons.append(f"leaves {loser} nothing to play: no free token is {need}")
+        reasons.append(f"leaves {loser} nothing to play: {loser} needs {need}")
     return f"{winner} {' and '.join(reasons)}. {winner} has won."

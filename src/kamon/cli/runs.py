@@ -1,4 +1,4 @@
-"""Work in bulk: what the commands share that give jobs to processes or a cluster."""
+"""What the commands share that give jobs to processes or a cluster."""
 
 import contextlib
 import os
@@ -21,25 +21,40 @@ _MINUTE: Final = 60
 _HOUR: Final = 3600
 
 FolderArgument = Annotated[
-    Path, typer.Argument(help="The folder of the run; made if it is not there.", file_okay=False)
+    Path,
+    typer.Argument(
+        metavar="FOLDER", help="Folder of the run; created if it does not exist.", file_okay=False
+    ),
+]
+FinishedFolderArgument = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="Folder of a run.", file_okay=False)
+]
+TargetArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="File to write.", dir_okay=False)
 ]
 WorkersOption = Annotated[
     int | None,
-    typer.Option(min=1, max=1024, help="Processes on this machine; one a core if not given."),
+    typer.Option(
+        metavar="N", min=1, max=1024, help="Processes on this machine; one per core by default."
+    ),
 ]
 ClusterOption = Annotated[
-    str | None, typer.Option(help="dask://HOST:PORT or ray://HOST:PORT, in place of processes.")
+    str | None,
+    typer.Option(
+        metavar="URL", help="dask://HOST:PORT or ray://HOST:PORT, instead of local processes."
+    ),
 ]
 
 
 def check_packages() -> None:
-    """Say which package of the extra is missing, before anything else fails for it."""
+    """Report a missing package of the extra, before anything else fails because of it."""
     try:
         import joblib  # noqa: F401, PLC0415
         import pyarrow  # noqa: ICN001, F401, PLC0415
     except ImportError as error:
         raise KamonError(
-            f"work in bulk needs {error.name}, which is not installed: pip install 'kamon[census]'"
+            f"this command needs {error.name}, which is not installed: "
+            "run pip install 'kamon[census]'"
         ) from None
 
 
@@ -84,7 +99,8 @@ def run(
     left = progress.total - progress.finished
     if left:
         typer.echo(
-            f"Stopped: {progress.finished} are kept, {left} are left. The same command goes on.",
+            f"Stopped: {progress.finished} saved, {left} left. "
+            "Run the same command again to continue.",
             err=True,
         )
         raise typer.Exit(INTERRUPTED)
@@ -94,7 +110,7 @@ def run(
 def _shown(
     workers: Callable[[], int], describe: Callable[["list[Row]"], str]
 ) -> Iterator[Callable[["Progress", "list[Row] | None"], None]]:
-    """Tell what is finished, one line each; on a terminal also how far everything is."""
+    """Print a line for each finished job; on a terminal, also show the progress."""
 
     def finished(rows: "list[Row] | None", say: Callable[[str], Any]) -> None:
         if rows is not None:
@@ -117,9 +133,9 @@ def _shown(
 
 def how_far(progress: "Progress", seconds_left: float | None) -> str:
     """Say how far a run has come, and what is expected of the rest."""
-    text = f"{progress.finished} of {progress.total} done, {len(progress.running)} under way"
+    text = f"{progress.finished} of {progress.total} done, {len(progress.running)} in progress"
     if seconds_left is not None:
-        text += f"; about {_duration(seconds_left)} left, judged by {progress.finished}"
+        text += f"; about {_duration(seconds_left)} left, estimated from {progress.finished}"
     return f"{text} (Ctrl-C stops)"
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Connections that wait to be accepted. asyncio accepts that many in a row before it does anything
 # else, so a long queue would let one visitor hold up everybody.
 BACKLOG: Final = 50
-# Seconds for requests that are under way when the server is told to end.
+# Seconds for requests that are in progress when the server has to stop.
 GRACE: Final = 3
 MOST_CONNECTIONS: Final = 50_000
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -44,71 +44,105 @@ EXAMPLES = """Examples:
 \b
   kamon serve --open                     play on this machine
   kamon serve --host 0.0.0.0 --port 80   host a server; see docs/hosting.md
-  kamon serve --copy-to backup.sqlite    copy the database, also while it is in use"""
+  kamon serve --copy-to backup.sqlite    copy the database, even while in use"""
 
 
 def run(  # noqa: PLR0913 - each is an option that a host sets
     *,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any.")] = 8037,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int,
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="Port to listen on; 0 takes any free one."
+        ),
+    ] = 8037,
     database: Annotated[
-        str | None, typer.Option(help="SQLAlchemy's URL; a file in your data folder by default.")
+        str | None,
+        typer.Option(metavar="URL", help="Database URL; by default, a file in your data folder."),
     ] = None,
     public_url: Annotated[
-        str | None, typer.Option(help="The address under which people reach the server.")
+        str | None,
+        typer.Option(metavar="URL", help="Address at which people reach the server."),
     ] = None,
     trusted_proxy: Annotated[
-        str | None, typer.Option(help="The address of a proxy whose forwarded headers are true.")
+        str | None,
+        typer.Option(
+            metavar="ADDRESSES",
+            help="Trust X-Forwarded-* headers from these addresses, separated by commas.",
+        ),
     ] = None,
     workers: Annotated[
-        int, typer.Option(min=1, max=64, help="Processes in which the computer thinks.")
+        int,
+        typer.Option(
+            metavar="N", min=1, max=64, help="Number of processes for the computer's moves."
+        ),
     ] = 2,
     analysts: Annotated[
-        int, typer.Option(min=1, max=64, help="Processes in which games are studied and reviewed.")
+        int,
+        typer.Option(
+            metavar="N", min=1, max=64, help="Number of processes for studies and reviews."
+        ),
     ] = 2,
     keep_days: Annotated[
         int | None,
-        typer.Option(min=1, help="Clear games and studies not changed for so long."),
+        typer.Option(
+            metavar="DAYS",
+            min=1,
+            help="Delete games and studies not changed for this many days.",
+        ),
     ] = None,
     moment: Annotated[
         float,
-        typer.Option(min=0, max=10, help="Seconds that the computer takes for a move at least."),
+        typer.Option(metavar="SECONDS", min=0, max=10, help="Minimum time for a computer move."),
     ] = 0.6,
     night: Annotated[
         str,
-        typer.Option(help="Hours in which puzzles are looked for in finished games, or never."),
+        typer.Option(
+            metavar="HOURS", help="Hours for finding puzzles in finished games, or never."
+        ),
     ] = "1-5",
     copy_to: Annotated[
         Path | None,
-        typer.Option(help="Write a copy of the database to a new file, and leave.", dir_okay=False),
+        typer.Option(
+            metavar="FILE", help="Copy the database to a new file and exit.", dir_okay=False
+        ),
     ] = None,
     metrics_port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Show numbers to Prometheus on this port.")
+        int | None,
+        typer.Option(
+            metavar="PORT", min=1, max=65535, help="Serve metrics for Prometheus on this port."
+        ),
     ] = None,
     metrics_host: Annotated[
-        str, typer.Option(help="The address on which the numbers are shown.")
+        str, typer.Option(metavar="ADDRESS", help="Address to serve the metrics on.")
     ] = "127.0.0.1",
     log_format: Annotated[
-        Literal["lines", "json"], typer.Option(help="How logs are written.")
+        Literal["lines", "json"], typer.Option(help="Format of the log.")
     ] = "lines",
     log_level: Annotated[
         Literal["info", "warning"],
-        typer.Option(help="What is logged; info adds attempts that were refused."),
+        typer.Option(help="What to log; info adds refused attempts."),
     ] = "warning",
     clock_is_right: Annotated[
         bool,
         typer.Option(
             "--clock-is-right",
-            help="Believe this machine's clock, although the database has seen another time.",
+            help="Trust this machine's clock, even if the database has seen another time.",
         ),
     ] = False,
     web: Annotated[
         bool,
-        typer.Option("--web/--no-web", help="Serve the page, or only think for other servers."),
+        typer.Option(
+            "--web/--no-web", help="Serve the page, or only run the engine for other servers."
+        ),
     ] = True,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the page.")] = False,
+    open_browser: Annotated[
+        bool, typer.Option("--open", help="Open the page in a browser.")
+    ] = False,
 ) -> None:
-    """Serve the web page."""
+    """Run the web server, for yourself or for others."""
     # The other commands must not pay for the server.
     import uvicorn  # noqa: PLC0415
 
@@ -154,7 +188,7 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
     listener.listen(BACKLOG)
     shown = f"[{host}]" if ":" in host else host
     address = public_url or f"http://{shown}:{listener.getsockname()[1]}"
-    typer.echo(f"Kamon is at {address} (Ctrl-C ends it)")
+    typer.echo(f"Kamon is at {address} (press Ctrl-C to stop)")
     if open_browser:
         threading.Timer(1.0, webbrowser.open, [address]).start()
     connections = Connections(_most_connections(), proxies)
@@ -172,7 +206,7 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
         proxy_headers=trusted_proxy is not None,
         forwarded_allow_ips=trusted_proxy,
         server_header=False,
-        # Whoever is slower than this is cut off when the server ends.
+        # When the server stops, it closes connections that need longer than this.
         timeout_graceful_shutdown=GRACE,
     )
     logging.getLogger("uvicorn.error").addFilter(_shorten)
@@ -180,32 +214,32 @@ def run(  # noqa: PLR0913 - each is an option that a host sets
 
 
 def _think(settings: "Settings", *, clock_is_right: bool) -> None:
-    """Think for the servers that share a database, until somebody ends it."""
+    """Run the engine for the servers that share a database, until Ctrl-C or SIGTERM."""
     from kamon.web.app import think  # noqa: PLC0415 - see above
 
     database = _open(settings.database, clock_is_right=clock_is_right)
     if not database.shared:
         database.close()
         raise typer.BadParameter(
-            "a server without a page helps others that share its database: "
-            "name theirs, as postgresql://me@localhost/kamon",
+            "--no-web works only for servers that share a database: "
+            "name theirs, for example postgresql://me@localhost/kamon",
             param_hint="--database",
         )
 
-    async def until_told() -> None:
+    async def until_stopped() -> None:
         ended = asyncio.Event()
         for signum in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(signum, ended.set)
-        typer.echo(f"Kamon thinks for {database.name} (Ctrl-C ends it)")
+        typer.echo(f"Kamon runs the engine for {database.name} (press Ctrl-C to stop)")
         await think(settings, database, ended)
 
-    asyncio.run(until_told())
+    asyncio.run(until_stopped())
 
 
 def bind(host: str, port: int) -> socket.socket:
     """Take an address and a port to listen on."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named, because asyncio sends small answers at once only where it knows that this is TCP.
+    # Named, because asyncio sends small answers immediately only if it knows that this is TCP.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((host, port))
@@ -218,7 +252,7 @@ def parse_night(text: str) -> tuple[int, int] | None:
         return None
     match = re.fullmatch(r"(\d{1,2})-(\d{1,2})", text)
     if match is None or max(int(match[1]), int(match[2])) > _HOURS:
-        raise typer.BadParameter(f"{text!r} is no night: expected hours such as 1-5, or never")
+        raise typer.BadParameter(f"--night must be hours such as 1-5, or never, not {text!r}")
     return int(match[1]), int(match[2])
 
 
@@ -228,8 +262,8 @@ def _origin(address: str) -> str:
     plain = not (parts.path.strip("/") or parts.query or parts.fragment or parts.username)
     if parts.scheme not in ("http", "https") or not parts.hostname or not plain or not _port(parts):
         raise typer.BadParameter(
-            f"{address!r} is not where a server is: expected a scheme and a host without a path, "
-            "as https://kamon.example",
+            f"{address!r} is not a server's address: expected a scheme and a host without a path, "
+            "for example https://kamon.example",
             param_hint="--public-url",
         )
     return f"{parts.scheme}://{parts.netloc.lower()}"
@@ -265,7 +299,7 @@ def _most_connections() -> int:
         return MOST_CONNECTIONS
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):
-        # Refused where "unlimited" is not a number that the system takes.
+        # Refused if the system does not take "unlimited" as a number.
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         files = most
     return max(FILES_OF_OUR_OWN, min(MOST_CONNECTIONS, files - FILES_OF_OUR_OWN))
@@ -278,26 +312,26 @@ def _proxies(text: str | None) -> list["Network"]:
         return [ipaddress.ip_network(part.strip(), strict=False) for part in parts]
     except ValueError as error:
         raise typer.BadParameter(
-            f"{error}: expected one address or several, such as 127.0.0.1, separated by commas",
+            f"{error}: expected one or more addresses such as 127.0.0.1, separated by commas",
             param_hint="--trusted-proxy",
         ) from None
 
 
 def _warn_without_proxy(host: str, trusted_proxy: str | None) -> None:
-    """Say what a server is for that others reach directly."""
+    """Warn if others reach the server without a proxy."""
     if host not in LOOPBACK and trusted_proxy is None:
         typer.echo(
-            "Everybody on your network can reach this server. That is meant for a home, a club or "
-            "a school. On the internet, put nginx in front of it: see docs/hosting.md",
+            "Everybody on your network can reach this server. That is fine at home, in a club or "
+            "in a school. On the internet, put nginx in front of it: see docs/hosting.md",
             err=True,
         )
 
 
 def _warn_of_root(host: str) -> None:
-    """Say that a server for others should not have all rights on its machine."""
+    """Warn if a server for others runs as root."""
     if host not in LOOPBACK and getattr(os, "geteuid", lambda: 1)() == 0:
         typer.echo(
-            "warning: this server runs as root; docs/hosting.md shows a better way", err=True
+            "warning: this server runs as root; docs/hosting.md shows how to avoid that", err=True
         )
 
 
@@ -310,7 +344,7 @@ def _shorten(record: logging.LogRecord) -> bool:
 
 
 def _port(parts: SplitResult) -> int | None:
-    """Return the port of an address, or the usual one; None for a number that is no port."""
+    """Return the port of an address, or the usual one; None for a number that is not a port."""
     try:
         return parts.port or USUAL_PORT
     except ValueError:
@@ -327,12 +361,14 @@ def _copy(database: str, target: Path) -> None:
         source = Database(database)
         file = source.file()
         if file is None:
-            raise typer.BadParameter("only an embedded database is copied so; use its own tools")
+            raise typer.BadParameter(
+                "--copy-to works only with SQLite; use the tools of your database, or kamon copy"
+            )
         if not file.exists():
             raise typer.BadParameter(f"there is no database at {database}")
         source.copy_to(target)
     except FileExistsError:
-        raise typer.BadParameter(f"{target} is there already") from None
+        raise typer.BadParameter(f"{target} already exists") from None
     except (DatabaseError, sqlite3.Error, SQLAlchemyError, OSError) as error:
         raise typer.BadParameter(f"{database} cannot be copied to {target}: {error}") from None
     source.close()

@@ -26,22 +26,25 @@ EXAMPLES = """Examples:
 def run(  # noqa: PLR0913 - each is an option that people type
     line: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[LINE]", help="A position line; read from standard input where none is given."
-        ),
+        typer.Argument(metavar="LINE", help="Position line; read from standard input by default."),
     ] = None,
     *,
     picture: Annotated[
-        Path | None, typer.Option("--svg", help="Write a picture to this file; - for output.")
+        Path | None,
+        typer.Option(
+            "--svg", metavar="FILE", help="Write a picture to this file; - for standard output."
+        ),
     ] = None,
     edition: EditionOption = "2020",
     theme: ThemeOption = "light",
-    size: Annotated[int, typer.Option(min=50, max=5000, help="Width of the picture.")] = 600,
-    coordinates: Annotated[bool, typer.Option(help="Name the cells in the picture.")] = False,
-    legal: Annotated[bool, typer.Option(help="Mark the cells that may be played.")] = True,
+    size: Annotated[
+        int, typer.Option(metavar="PIXELS", min=50, max=5000, help="Width of the picture.")
+    ] = 600,
+    coordinates: Annotated[bool, typer.Option(help="Show coordinates in the picture.")] = False,
+    legal: Annotated[bool, typer.Option(help="Mark the legal moves.")] = True,
     force: ForceOption = False,
 ) -> None:
-    """Show positions as text, or one as a picture."""
+    """Show positions as text, or one position as a picture."""
     positions = _read_positions(" ".join(line) if line else None)
     skin = EDITIONS[edition]
     if picture is None:
@@ -50,7 +53,7 @@ def run(  # noqa: PLR0913 - each is an option that people type
         typer.echo("\n\n".join([*boards, text.legend(skin)]))
         return
     if len(positions) != 1:
-        raise typer.BadParameter(f"--svg takes one position, and there are {len(positions)}")
+        raise typer.BadParameter(f"--svg takes one position, but there are {len(positions)}")
     drawing = svg.draw(
         positions[0],
         edition=skin,

@@ -48,38 +48,39 @@ def run(  # noqa: PLR0913 - each is an option that people type
     memory: MemoryOption = 512,
     threads: ThreadsOption = 1,
     distance: Annotated[
-        bool, typer.Option("--distance", help="Also count the plies to the end.")
+        bool, typer.Option("--distance", help="Also find the number of plies to the end.")
     ] = False,
     value_only: Annotated[
         bool,
         typer.Option(
-            "--value-only", help="Prove the value alone: no line, and not every best move."
+            "--value-only", help="Prove only the value: no line, and not every best move."
         ),
     ] = False,
     moves: Annotated[
         bool,
         typer.Option(
-            "--moves", help="Also value every legal move, and tell what either side threatens."
+            "--moves", help="Also evaluate every legal move, and list both sides' threats."
         ),
     ] = False,
     save: Annotated[
         Path | None,
         typer.Option(
+            metavar="FILE",
             dir_okay=False,
-            help="Keep what is proven of an opening in a file, and go on from it if it is there.",
+            help="Save the search of an opening to this file, and continue from it if it exists.",
         ),
     ] = None,
 ) -> None:
-    """Solve positions exactly, as JSON.
+    """Solve positions exactly and print the results as JSON.
 
-    Reads position lines and writes one object a line: the value for the side to move (null with
-    a reason where a limit ended the work), all moves that keep it ("complete" is false where there
-    may be others), a line of best play. "nodes" and "seconds" are what the value took. A line that
-    cannot be read gives {"error": ..., "line": N} in its place, and exit status 1. Ctrl-C ends the
-    work, and what is proven by then is written.
+    Reads position lines and writes one JSON object for each: the value for the side to move (null,
+    with a reason, if a limit was reached), all moves that keep it ("complete" is false if there may
+    be others), and a line of best play. "nodes" and "seconds" are what it took to find the value.
+    For a line that cannot be read, it writes {"error": ..., "line": N} instead, and the exit status
+    is 1. Ctrl-C stops the search and writes what has been proven so far.
 
-    A whole board takes minutes: --value-only asks for its value alone, and --save lets you go on
-    with the work another time. A saved search belongs to one board.
+    A whole board takes minutes: --value-only finds only its value, and --save lets you continue
+    another time. A saved search belongs to one board.
     """
     from kamon.engine.limits import MIB, Limits  # noqa: PLC0415 - loads slowly
 
@@ -88,7 +89,7 @@ def run(  # noqa: PLR0913 - each is an option that people type
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     if distance and value_only:
-        raise typer.BadParameter("--value-only and --distance exclude each other")
+        raise typer.BadParameter("--value-only and --distance cannot be used together")
     wishes = _Wishes(moves=moves, distance=distance, value_only=value_only)
     if save is not None and not save.absolute().parent.is_dir():
         raise typer.BadParameter(f"cannot write {save}: there is no folder {save.parent}")
@@ -104,7 +105,7 @@ def run(  # noqa: PLR0913 - each is an option that people type
             board = board or game.layout
             if save is not None and game.layout != board:
                 failed = True
-                reason_why = "--save keeps the search of one board, and this is another"
+                reason_why = "--save takes the positions of one board, and this is another board"
                 typer.echo(json.dumps({"error": reason_why, "line": number}))
                 continue
             solver = _new_solver(game.layout, limits)
@@ -198,7 +199,7 @@ _SAVE_EVERY: Final = 30.0
 
 @contextlib.contextmanager
 def _saving(solver: "Solver", path: Path | None) -> Iterator[Callable[[], None]]:
-    """Go on from a file if it is there, and write what is proven: now and then, and at the end."""
+    """Continue from a file if it exists, and save the search regularly and at the end."""
     if path is None:
         yield lambda: None
         return
@@ -206,7 +207,7 @@ def _saving(solver: "Solver", path: Path | None) -> Iterator[Callable[[], None]]
         try:
             solver.restore(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, KamonError) as error:
-            raise typer.BadParameter(f"cannot go on from {path}: {reason(error)}") from None
+            raise typer.BadParameter(f"cannot continue from {path}: {reason(error)}") from None
     saved = time_module.monotonic()
 
     def keep() -> None:
@@ -222,7 +223,7 @@ def _saving(solver: "Solver", path: Path | None) -> Iterator[Callable[[], None]]
 
 
 def _save(solver: "Solver", path: Path) -> None:
-    """Write a file; where that fails, say so and go on, for the work is not lost yet."""
+    """Save the search. If that fails, report it and continue: the next attempt may succeed."""
     try:
         with write_whole(path, force=True) as stream:
             stream.write(solver.save())
@@ -260,7 +261,7 @@ def _how_far(standing: "Standing | None", position: Position, nodes: int, second
         return ""
     black = standing.chance if position.turn is Side.BLACK else 1 - standing.chance
     done = nodes / max(1.0, nodes + standing.work_left)
-    parts = [f"; estimates: Black wins with {black:.0%}, proof {done:.0%} done"]
+    parts = [f"; estimates: {black:.0%} that Black wins, proof {done:.0%} done"]
     if nodes and seconds > _ENOUGH_TO_TELL:
         parts.append(f", about {_duration(standing.work_left / nodes * seconds)} left")
     if standing.settled:

@@ -18,10 +18,10 @@ EXAMPLES = """Examples:
 
 
 def run(file: SourceFile = None) -> None:
-    """Tell turn, legal cells and outcome as JSON.
+    """Print the side to move, legal moves and result as JSON.
 
-    Reads position lines and writes one object a line. A line that cannot be read gives
-    {"error": ..., "line": N} in its place, and exit status 1.
+    Reads position lines and writes one JSON object for each. For a line that cannot be read, it
+    writes {"error": ..., "line": N} instead, and the exit status is 1.
     """
     failed = False
     with open_source(file) as stream:

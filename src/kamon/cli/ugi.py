@@ -7,20 +7,21 @@ import typer
 EXAMPLES = """Examples:
 
 \b
-  kamon ugi          what match runners start
+  kamon ugi          for match runners and other programs
   printf 'isready\\nposition startpos\\ngo movetime 500\\n' | kamon ugi"""
 
 
 def run() -> None:
-    """Speak the Universal Game Interface, as match runners do.
+    """Run the engine for other programs (Universal Game Interface).
 
-    Reads commands from standard input and answers on standard output, until quit or the end.
+    Reads commands from standard input and answers on standard output, until quit or the end of
+    the input.
     """
     # The other commands must not pay for the engine.
     from kamon.engine.ugi import Session  # noqa: PLC0415
 
     if sys.stdin is None:
-        raise typer.BadParameter("standard input is closed, and commands come from there")
+        raise typer.BadParameter("standard input is closed: commands are read from there")
     Session(_write).serve(sys.stdin.buffer)
 
 

@@ -24,17 +24,19 @@ class Limits:
 
     def __post_init__(self) -> None:
         if self.seconds is not None and not self.seconds > 0:
-            raise ValueError(f"a time limit is more than 0 seconds, not {self.seconds}")
+            raise ValueError(f"the time limit must be more than 0 seconds, not {self.seconds}")
         if self.nodes is not None and not 1 <= self.nodes <= NO_LIMIT:
-            raise ValueError(f"a limit in nodes is 1 to {NO_LIMIT:,}, not {self.nodes:,}")
+            raise ValueError(f"the node limit must be 1 to {NO_LIMIT:,}, not {self.nodes:,}")
         if self.memory < LEAST_MEMORY:
-            raise ValueError(f"a table needs {LEAST_MEMORY} bytes or more, not {self.memory}")
+            raise ValueError(f"the memory must be at least {LEAST_MEMORY} bytes, not {self.memory}")
         if self.memory > MOST_MEMORY:
             raise ValueError(
-                f"a table has at most {MOST_MEMORY // MIB:,} MiB, not {self.memory // MIB:,}"
+                f"the memory must be at most {MOST_MEMORY // MIB:,} MiB, not {self.memory // MIB:,}"
             )
         if not 1 <= self.threads <= MOST_THREADS:
-            raise ValueError(f"threads are 1 to {MOST_THREADS}, not {self.threads}")
+            raise ValueError(
+                f"the number of threads must be 1 to {MOST_THREADS}, not {self.threads}"
+            )
 
 
 @dataclass(slots=True)

@@ -297,7 +297,7 @@ def new_table(memory: int, asked: int) -> npt.NDArray[np.uint64]:
     except MemoryError:
         raise ValueError(
             f"a solver with {asked // MIB:,} MiB does not fit into the memory of this machine: "
-            "ask for less"
+            "use less"
         ) from None
     offset = (-raw.ctypes.data % 64) // 8
     return raw[offset : offset + words]

@@ -119,14 +119,14 @@ class Solver:
         except (ValueError, KeyError, TypeError):
             is_ours = False
         if not is_ours:
-            raise FormatError("this is no saved search")
+            raise FormatError("this is not a saved search")
         if head.get("version") != _FORMAT_VERSION:
             raise FormatError(
                 f"this search was saved by another version: expected format {_FORMAT_VERSION}, "
                 f"not {head.get('version')!r}"
             )
         if head.get("sha256") != _digest(body.removesuffix("\n")):
-            raise FormatError("this saved search is damaged: it is not what was written")
+            raise FormatError("this saved search is damaged: its checksum is wrong")
         saved = json.loads(body)
         if saved["layout"] != format_layout(self.layout):
             raise FormatError(f"this is the search of another board: {saved['layout']}")

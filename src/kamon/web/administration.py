@@ -183,7 +183,7 @@ class Administration:
     def close(self, name: str) -> None:
         """End a game that is waiting or being played, without a winner."""
         if not self._obey(name, Command("close")):
-            raise AdministrationError(f"the game {name!r} is over already")
+            raise AdministrationError(f"the game {name!r} is already over")
 
     def rename(self, name: str, side: Side, to: str) -> None:
         """Give a player another name, or none; the one before is forgotten."""
@@ -191,7 +191,9 @@ class Administration:
             raise AdministrationError(f"a name has at most {rooms.NAME_LIMIT} characters")
         room = self.game(name)[0].room
         if room.seat(side).kind != "person":
-            raise AdministrationError(f"no person plays {side.value} in the game {name!r}")
+            raise AdministrationError(
+                f"{side.value} is not played by a person in the game {name!r}"
+            )
         self._obey(name, Command("rename", data={"side": side.value, "name": to}))
         # Should this fail, the same command does it again.
         with self._database.writing() as connection:
@@ -218,7 +220,7 @@ class Administration:
             happened = rooms.decide(room, command, wall_time())
             if not happened or self._written(reduce(rooms.evolve, happened, room), happened):
                 return happened
-        raise AdministrationError(f"the game {name!r} changes too fast: try again")
+        raise AdministrationError(f"the game {name!r} is changing too fast: try again")
 
     def _written(self, room: Room, happened: Sequence[Event]) -> bool:
         """Write events and tell the servers, unless one of them was faster."""

@@ -90,7 +90,7 @@ def open_source(url: str) -> Iterator[Database]:
         if file is not None and not file.exists():
             raise DatabaseError(f"there is no database at {source.name}")
         if source.revision() is None:
-            raise DatabaseError(f"{source.name} is not a database of Kamon")
+            raise DatabaseError(f"{source.name} is not a Kamon database")
         source.open()
         if source.servers_running():
             raise DatabaseError(f"servers are using {source.name}: stop them first")
@@ -156,7 +156,7 @@ class Copy:
             tallies = {table.name: self._compare(table) for table in COPIED}
             if _fingerprint(self._source) != fingerprint:
                 raise DatabaseError(
-                    f"{self._source.name} has changed while it was copied: "
+                    f"{self._source.name} changed while it was copied: "
                     f"drop {self._target.name}, stop all servers, and copy into a new database"
                 )
             with _writing(self._target) as connection:
@@ -173,7 +173,7 @@ class Copy:
             # The lock belongs to the connection, and ends with it, because no pool keeps it.
             connection.detach()
             if not connection.execute(select(func.pg_try_advisory_lock(_COPYING))).scalar():
-                raise DatabaseError(f"another copy into {self._target.name} is under way")
+                raise DatabaseError(f"another copy into {self._target.name} is running")
             connection.commit()
             yield
 
@@ -188,8 +188,8 @@ class Copy:
         found = json.loads(mark)
         if found["source"] != fingerprint:
             raise DatabaseError(
-                f"{self._target.name} holds a part of another database, or of this one before it "
-                "has changed: drop it, and copy into a new one"
+                f"{self._target.name} holds part of a copy of another database, or of this one "
+                "before it changed: drop it, and copy into a new one"
             )
         names = [table.name for table in COPIED]
         return names.index(found["table"]), found["after"]
@@ -224,7 +224,7 @@ class Copy:
         theirs = self._tally(self._target, table)
         if ours != theirs:
             raise DatabaseError(
-                f"the copy is not the same: {table.name} has {ours.rows} rows in "
+                f"the copy differs: {table.name} has {ours.rows} rows in "
                 f"{self._source.name} and {theirs.rows} in {self._target.name}, "
                 f"with checksums {ours.checksum:016x} and {theirs.checksum:016x}: "
                 "drop the target, and copy into a new database"
@@ -279,8 +279,8 @@ def _naming(database: Database, used: str) -> Iterator[None]:
         yield
     except SQLAlchemyError as error:
         raise DatabaseError(
-            f"{database.name} cannot be {used} ({cause_of(error)}): put that right, and give the "
-            "same command again; the copy goes on where it has stopped"
+            f"{database.name} cannot be {used} ({cause_of(error)}): fix that, and run the same "
+            "command again to continue the copy"
         ) from error
 
 

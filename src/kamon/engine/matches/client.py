@@ -124,7 +124,7 @@ class UgiClient:
             return words
         if self._has_ended:
             raise self._exit_error()
-        raise EngineTimeoutError(f"said no {word} in {seconds:g} s")
+        raise EngineTimeoutError(f"did not send {word} within {seconds:g} s")
 
     def _read_stdout(self) -> None:
         assert self._process.stdout is not None  # noqa: S101 - as above

@@ -256,7 +256,7 @@ def _parse_move(position: Position, move: str) -> int:
         cell = parse_cell(move)
         rules.play(position, cell)
     except KamonError as error:
-        raise PlayerError(f"played what is no legal move: {error.message}") from None
+        raise PlayerError(f"played an illegal move: {error.message}") from None
     return cell
 
 
@@ -278,8 +278,8 @@ def parse_player(text: str, pace: Pace) -> Player:
     if kind == "ugi" and (command := _split_command(rest)):
         return UgiPlayer(text, command, pace.seconds or 1.0)
     raise FormatError(
-        f"{quote(text)} is no player: expected level:1 to level:{len(STRENGTHS)}, "
-        f"uct:1 to uct:{MAX_UCT_GAMES} (games), uct with --movetime, or ugi: and a command"
+        f"{quote(text)} is not a player: expected level:1 to level:{len(STRENGTHS)}, "
+        f"uct:1 to uct:{MAX_UCT_GAMES} (games), uct with --movetime, or ugi:COMMAND"
     )
 
 

@@ -40,7 +40,9 @@ def read_lines(stream: BinaryIO) -> Iterator[str]:
 def _parse_number(name: str, text: str, low: int, high: int) -> int:
     if re.fullmatch(r"-?[0-9]{1,18}", text) and low <= int(text) <= high:
         return int(text)
-    raise FormatError(f"{quote(text)} is no {name}: expected a whole number from {low} to {high}")
+    raise FormatError(
+        f"{quote(text)} is not a valid {name}: expected a whole number from {low} to {high}"
+    )
 
 
 # --- setoption ------------------------------------------------------------------------------
@@ -80,12 +82,12 @@ def parse_setoption(words: Sequence[str], options: Options) -> Options:
             pass
         case _:
             raise FormatError(
-                f"{quote(' '.join(words))} sets nothing: expected name, an option, value, a number"
+                f"{quote(' '.join(words))} does not set an option: expected name OPTION value N"
             )
     field = name.lower()
     if field not in _OPTION_RANGES:
         names = ", ".join(name for name, _, _ in _OPTION_RANGES.values())
-        raise FormatError(f"{quote(name)} is no option: expected {names}")
+        raise FormatError(f"{quote(name)} is not an option: expected {names}")
     shown, low, high = _OPTION_RANGES[field]
     return replace(options, **{field: _parse_number(shown, value, low, high)})
 
@@ -119,8 +121,8 @@ def _parse_start(words: Sequence[str]) -> Position:
         case ["fen", layout, pieces, last]:
             return notation.parse_position(f"{layout} {pieces} {last}")
     raise FormatError(
-        f"{quote(' '.join(words))} is no position: expected startpos, or fen and a layout, "
-        "or fen and layout, pieces and last cell; then, for moves, the word moves and cells"
+        f"{quote(' '.join(words))} is not a position: expected startpos, or fen and a layout, or "
+        "fen, a layout, the stones and the last move; then, for moves, the word moves and spaces"
     )
 
 
@@ -165,7 +167,7 @@ def parse_go(words: Sequence[str]) -> GoCommand:
             limits[name] = _parse_number(name, next(rest, ""), _MIN_NUMBERS[name], _MAX_NUMBER)
         else:
             raise FormatError(
-                f"{quote(name)} is no limit: expected {', '.join(_MIN_NUMBERS)} or infinite"
+                f"{quote(name)} is not a limit: expected {', '.join(_MIN_NUMBERS)} or infinite"
             )
     return GoCommand(**limits)
 

@@ -100,7 +100,7 @@ class Session:
         if command and command not in self._commands:
             raise FormatError(f"expected a command: {', '.join(self._commands)}")
         if is_busy:
-            raise FormatError("a search is under way: expected isready, query, stop or quit")
+            raise FormatError("a search is running: expected isready, query, stop or quit")
 
     def _send(self, line: str) -> None:
         with self._write_lock:
@@ -161,7 +161,7 @@ class Session:
                 answer = "none" if outcome is None else "draw"
             case _:
                 raise FormatError(
-                    f"{quote(' '.join(words))} is no question: expected p1turn, gameover or result"
+                    f"{quote(' '.join(words))} is not a query: expected p1turn, gameover or result"
                 )
         self._send(f"response {answer}")
 
