@@ -147,7 +147,7 @@ def test_what_the_opponent_did_and_what_may_be_played_is_told(pair: tuple[Guest,
     black.play(CHAIN[0])
     told = re.compile(
         r"^Black has played g6: \w+ \w+\. Your turn\. To match: any \w+, or anything \w+\. "
-        r"You may play on: (\w\d ?)+\.$"
+        r"You may play on these spaces: (\w\d ?)+\.$"
     )
     expect(white.live).to_have_text(told)
     assert " ".join(white.legal()) in white.live.inner_text()
@@ -156,7 +156,8 @@ def test_what_the_opponent_did_and_what_may_be_played_is_told(pair: tuple[Guest,
     )
     expect(white.cell(CHAIN[1])).to_have_accessible_name(
         re.compile(
-            rf"^{CHAIN[1]}, \w+ \w+, you may play here, then your opponent may play on: (\w\d ?)+$"
+            rf"^{CHAIN[1]}, \w+ \w+, you may play here, "
+            r"then your opponent may play on these spaces: (\w\d ?)+$"
         )
     )
 

@@ -1146,6 +1146,8 @@ def described(server: Server) -> Any:  # noqa: ANN401 - Schemathesis's own
     config = SchemathesisConfig.from_dict(
         {"checks": {"negative_data_rejection": {"expected-statuses": refusals}}}
     )
+    # Until the engine has started, a server rightly says that it is not ready.
+    until(lambda: httpx.get(f"{server.address}/api/ready").is_success, "the server is ready")
     return schemathesis.openapi.from_url(f"{server.address}/api/openapi.json", config=config)
 
 

@@ -244,7 +244,7 @@ def test_after_the_end_the_page_says_what_decided_it_and_lets_one_try_again(
     decided = white.page.locator(".decided")
     expect(decided.locator("h2")).to_have_text("One move decided it.")
     expect(decided.locator(".story")).to_have_text(
-        "You were winning until your move 2. What happened before is not proven."
+        "You were winning, but your move 2 gave the win away. What happened before is not proven."
     )
     # The move that was played, and the one that wins.
     expect(decided.locator(".slip").first).to_have_text("played · g4")
@@ -446,7 +446,7 @@ def test_a_hint_marks_a_move_and_says_what_is_known_of_it(guest: Guest) -> None:
     expect(guest.page.locator(".coordinate")).to_have_count(0)
     guest.press("Hint")
     expect(guest.page.locator(".hint")).to_have_text(
-        "Play the blue butterfly on b1: it wins in 3 moves. Every other move loses."
+        "Play the blue butterfly on b1: that wins in 3 moves. Every other move loses."
     )
     expect(guest.cell("b1")).to_have_accessible_name(re.compile("the hint"))
     expect(guest.page.locator(".coordinate")).to_have_count(37)

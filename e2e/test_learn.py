@@ -108,7 +108,7 @@ def test_a_step_that_there_is_no_more_leads_to_the_first(guest: Guest, troubles:
             {
                 "a2": "There is a stone here already.",
                 "e6": "Nobody may play on the neutral space.",
-                "a3": "This token does not match. You need any butterfly, or anything pink.",
+                "a3": "This token does not match. Choose any butterfly, or anything pink.",
             },
         ),
         (

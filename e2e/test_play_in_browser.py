@@ -78,7 +78,7 @@ def test_one_click_leads_to_a_game_against_the_computer_that_can_be_played_to_it
     proofs = {
         "edges": r"Connection: \w\d( \w\d)+\.",
         "loop": r"Loop: \w\d( \w\d)+\. Inside:",
-        "no move left": r"No free token fits. Needed: any \w+, or anything \w+\.",
+        "no move left": r"No free token matches. Needed: any \w+, or anything \w+\.",
         "draw": "every token is covered",
     }
     told = {key: proof for key, proof in proofs.items() if key in how}
@@ -181,7 +181,7 @@ ENDINGS = {
     "block": Ending(
         *(BLOCK_SEED, BLOCK, "2020"),
         how="Black wins: White cannot play.",
-        proof="No free token fits. Needed: any fish, or anything ",
+        proof="No free token matches. Needed: any fish, or anything ",
         drawn="",
         joined=0,
         enclosed=[],
@@ -234,7 +234,7 @@ def test_a_cell_that_cannot_be_played_says_why(guest: Guest) -> None:
     wrong = next(cell for cell in ("d4", "c4", "e4", "c3") if cell not in guest.legal())
     guest.click(wrong)
     # Tokens are named as they look; where they are is told to who does not see the board.
-    refused = r"This token \(\w+ \w+\) does not match\. You need any \w+, or anything \w+\."
+    refused = r"This token \(\w+ \w+\) does not match\. Choose any \w+, or anything \w+\."
     expect(guest.alert).to_have_text(re.compile(refused))
     expect(guest.live).to_have_text(re.compile(rf"{wrong}: This "))
     guest.sees(CHAIN[:1])

@@ -36,7 +36,7 @@ def test_the_home_page_knows_that_the_puzzle_of_the_day_is_solved(guests: Guests
     guest.go("/")
     card = guest.page.locator(".daily-card").first
     turns = todays(guest).turns
-    expect(card.locator(".task")).to_have_text(re.compile(rf"to play: {turns} moves?$"))
+    expect(card.locator(".task")).to_have_text(re.compile(rf"to play: {turns} moves? to find$"))
     expect(card).not_to_have_class(DONE)
     solve_today(guest)
     guest.reload()

@@ -54,7 +54,7 @@ SENTENCES: Final[dict[str, str]] = {
     "missing-tokens": "missing: {tokens}",
     "doubled-tokens": "more than once: {tokens}",
     "unknown-tokens": "these tokens are not part of the game: {tokens}",
-    "bad-seed": "a seed must be a whole number from 0 to {limit}, not {text}",
+    "bad-seed": "a board number must be a whole number from 0 to {limit}, not {text}",
     # Positions
     "shared-cell": "a black and a white stone are on the same space",
     "stone-off-board": "a stone is off the board",

@@ -37,14 +37,14 @@ describe("adviceOn", () => {
     const won = move("d4", "win", 5);
     const lost = move("a1", "loss", 4);
     assert.deepEqual(advice("win", won, lost), {
-      words: "Play the blue fish on d4: it wins in 3 moves. Every other move loses.",
+      words: "Play the blue fish on d4: that wins in 3 moves. Every other move loses.",
       cell: "d4",
     });
     assert.equal(
       advice("win", won, lost, move("a2", null, null, 0.01)).words,
-      "Play the blue fish on d4: it wins in 3 moves.",
+      "Play the blue fish on d4: that wins in 3 moves.",
     );
-    assert.equal(advice("win", move("d4", "win"), move("a2", "win")).words, "Play the blue fish on d4: it wins.");
+    assert.equal(advice("win", move("d4", "win"), move("a2", "win")).words, "Play the blue fish on d4: that wins.");
   });
 
   it("the only move there is says so", () => {
@@ -58,10 +58,7 @@ describe("adviceOn", () => {
 
   it("an estimate is called one, is never certain, and passes over what is proven to lose", () => {
     const told = advice(null, move("a1", "loss", 2), move("a2", null, null, 0.2), move("d4", null, null, 1));
-    assert.equal(
-      told.words,
-      "It looks like the blue fish on d4 is best: about 99% likely to win. That is only an estimate.",
-    );
+    assert.equal(told.words, "Best guess: the blue fish on d4, about 99% likely to win. That is only an estimate.");
     assert.equal(advice(null, move("a1", "loss", 2)), null);
     assert.match(advice(null, move("a1", "loss", 2), move("d4", null, null, 0.5)).words, /Every other move loses.$/u);
   });

@@ -43,7 +43,7 @@ test("a wrong move is explained by what it leads to", () => {
   assert.match(wrongWords(move({ value: "draw" }), "black", "2020"), /White answers with .*draw/u);
   assert.match(
     wrongWords(move({ reply: null, after: null, value: "draw" }), "white", "2020"),
-    /every token is covered/u,
+    /all 36 stones are on the board/u,
   );
 });
 

@@ -23,19 +23,19 @@ describe("the story of a game", () => {
   it("says of my own mistake until when I was winning", () => {
     assert.deepEqual(mistake(8, "win", "loss"), {
       title: "One move decided it.",
-      words: "You were winning until your move 5.",
+      words: "You were winning, but your move 5 gave the win away.",
     });
-    assert.match(mistake(8, "win", "draw").words, /After it the game was a draw/u);
-    assert.equal(mistake(8, "draw", "loss").words, "You had a draw until your move 5.");
+    assert.match(mistake(8, "win", "draw").words, /made it a draw/u);
+    assert.equal(mistake(8, "draw", "loss").words, "You could have drawn, but your move 5 gave the draw away.");
   });
 
   it("says of the other's mistake that I took my chance", () => {
     assert.deepEqual(mistake(9, "win", "loss"), {
       title: "You took your chance.",
-      words: "Oracle was winning until move 5. From then on you were winning.",
+      words: "Oracle was winning, but move 5 was a mistake. From then on you were winning.",
     });
     assert.equal(mistake(9, "win", "draw").title, "You held on.");
-    assert.match(mistake(9, "draw", "loss").words, /was a draw until move 5/u);
+    assert.match(mistake(9, "draw", "loss").words, /was a draw until your opponent’s move 5/u);
   });
 
   it("praises a game without a mistake, and blames nobody for one", () => {
@@ -57,7 +57,7 @@ describe("the story of a game", () => {
 
   it("names the other moments by who made them", () => {
     assert.equal(momentWords(turn(2, "win", "draw"), ROOM), "Your move 2 turned a win into a draw.");
-    assert.equal(momentWords(turn(3, "draw", "loss"), ROOM), "Oracle: move 2 turned a draw into a loss.");
+    assert.equal(momentWords(turn(3, "draw", "loss"), ROOM), "Oracle’s move 2 turned a draw into a loss.");
   });
 });
 

@@ -106,7 +106,7 @@ describe("results", () => {
     };
     assert.equal(
       words.proofWords({ outcome }, "2020"),
-      "Connection: a1 a2. Loop: c3 c4. Inside: d4. No free token fits. Needed: any butterfly, or anything red.",
+      "Connection: a1 a2. Loop: c3 c4. Inside: d4. No free token matches. Needed: any butterfly, or anything red.",
     );
     assert.equal(words.proofWords({ outcome: null }, "2020"), "");
   });
@@ -179,7 +179,7 @@ describe("a game", () => {
     const news = words.newsWords(room({ board, moves: ["b1", "d4"] }), ["moved"], "2020", false);
     assert.equal(
       news,
-      "White has played d4: red butterfly. Your turn. To match: any butterfly, or anything red. You may play on: b1 c1.",
+      "White has played d4: red butterfly. Your turn. To match: any butterfly, or anything red. You may play on these spaces: b1 c1.",
     );
   });
 
@@ -196,11 +196,11 @@ describe("a game", () => {
     const wrong = { ...board, tokens, need: "A1" };
     assert.equal(
       words.refusalWords(wrong, "d4", "2020"),
-      "This token (blue fish) does not match. You need any butterfly, or anything red.",
+      "This token (blue fish) does not match. Choose any butterfly, or anything red.",
     );
     assert.equal(
       words.refusalWords(wrong, "d4", "2007"),
-      "This token (two cups) does not match. You need any eye, or anything printed once.",
+      "This token (two cups) does not match. Choose any eye, or anything printed once.",
     );
     assert.equal(words.moveWords(wrong, "d4", "2020"), "the blue fish on d4");
   });

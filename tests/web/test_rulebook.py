@@ -224,12 +224,12 @@ async def test_the_page_speaks_of_one_edition(
     [
         (
             "2020",
-            ["18 stones (hexagons)", "golden hexagon on your stone", "or in the same colour"],
+            ["18 black stones (hexagons)", "golden hexagon on your stone", "or in the same colour"],
             ["pawns", "“first player”"],
         ),
         (
             "2007",
-            ["18 stones (pawns)", "(“first player”) token", "this pile shows", "same number"],
+            ["18 black stones (pawns)", "(“first player”) token", "this pile shows", "same number"],
             ["(hexagons)", "golden hexagon on your stone"],
         ),
     ],

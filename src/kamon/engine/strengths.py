@@ -33,7 +33,7 @@ STRENGTHS: Final = (
     Strength(
         1,
         "Duckling",
-        "Wins if it can in one move; otherwise plays at random.",
+        "Wins if one move is enough; otherwise plays at random.",
         plies=1,
     ),
     Strength(

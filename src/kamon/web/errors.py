@@ -48,7 +48,7 @@ ERRORS: Final[dict[str, ErrorKind]] = {
         422, "The server did not understand what this page sent. Reload the page."
     ),
     "bad-layout": ErrorKind(422, "These are not the 37 tokens of the game."),
-    "bad-position": ErrorKind(422, "No game can reach this position."),
+    "bad-position": ErrorKind(422, "This is not a possible position."),
     "bad-text": ErrorKind(422, "This text is not a game or a position."),
     "bad-seed": ErrorKind(422, "A board number must be a whole number from 0 to {largest}."),
     "too-large": ErrorKind(413, "That is too long."),
@@ -66,7 +66,7 @@ ERRORS: Final[dict[str, ErrorKind]] = {
     "cannot-claim": ErrorKind(409, "Your opponent has not been away for two minutes yet."),
     "no-offer": ErrorKind(409, "This offer is no longer open."),
     "no-opponent": ErrorKind(409, "Nobody has joined this game."),
-    "no-draw": ErrorKind(409, "The computer plays on."),
+    "no-draw": ErrorKind(409, "The computer does not accept draw offers."),
     "offered-already": ErrorKind(409, "You have already offered that."),
     "nothing-to-take-back": ErrorKind(409, "You have no move to take back."),
     "too-many-takebacks": ErrorKind(409, "Too many moves have been taken back in this game."),

@@ -68,7 +68,7 @@ LESSONS: Final = (
     Lesson(
         "Match the last token",
         "White has just played on the token in the gold frame. "
-        "Tap another token that has the same symbol or the same colour.",
+        "Tap another token that matches it: {need}.",
         "Well done! One thing in common is enough.",
         "E1E5C5F1/A3C1D6A2B5/D4F3F6B2F2D2/D3E4A6A1B3F5B1/A4C4B4E3C2C3/E2D1--E6D5/C6B6F4A5 a2 d4",
         Goal.MATCH,
@@ -109,7 +109,7 @@ LESSONS: Final = (
         "Win with a loop",
         "A closed ring of your stones wins too, if there is a space inside that is not yours. "
         "Close the ring.",
-        "You win! There may be a white stone, a free space or the neutral space inside.",
+        "You win! Inside there may be a white stone, a free space or the neutral space.",
         "A1A4E3D1/C1--D5E6A3/A2D3F4B1F2B4/D4B5E1C3C6C5F5/C2A6B2B6A5C4/D6F1B3E4F3/E2F6D2E5 "
         "f7 e3 e7 c3 f6 c4 d6 d3 e5 e6",
         Goal.LOOP,
@@ -145,7 +145,7 @@ LESSONS: Final = (
         "On the marked token White would connect two edges. "
         "Choose a token that does not let White play there.",
         "Well done! White cannot fill the gap now. "
-        "One more rule: if all the tokens are covered and nobody has won, it is a draw.",
+        "One more rule: if all 36 stones are on the board and nobody has won, it is a draw.",
         "E3--B6A2/C4C1B4D4D1/E4A6C6B3F1C3/D5A3A1B5F3C2E2/B1D6E6A4E1F4/D2A5B2D3F6/C5F5F2E5 "
         "e2 c4 e3 g6 c5 b3 d6 e5 d2 a3 d5 f5",
         Goal.SAFE,
@@ -169,13 +169,13 @@ TAKEN: Final = "There is a stone here already."
 NEUTRAL: Final = "Nobody may play on the neutral space."
 CORNER: Final = "The first stone may not go on a corner."
 INSIDE: Final = "The first stone goes on an edge space of the board."
-NO_MATCH: Final = "This token does not match. You need {need}."
+NO_MATCH: Final = "This token does not match. Choose {need}."
 OWN_RING: Final = "This ring has only your own stones inside, so it does not count."
 NOT_YET: Final = {
     Goal.JOIN: "That does not join your two stones.",
     Goal.LINK: "That does not connect two opposite edges yet.",
     Goal.LOOP: "That does not close the ring yet.",
-    Goal.BLOCK: "White can still play on: {cells}.",
+    Goal.BLOCK: "White can still play on these spaces: {cells}.",
     Goal.COUNT: "Count again: that leaves White an odd number, so White can play the last token.",
 }
 LOSES: Final = {

@@ -280,7 +280,7 @@ const cellClasses = (cell, playable) =>
 /** @param {CellState} cell @param {EditionName} edition @param {MoveMark | undefined} value */
 function cellWords(cell, edition, value) {
   const replies = cell.replies?.length
-    ? t("then your opponent may play on: {cells}", { cells: cell.replies.join(" ") })
+    ? t("then your opponent may play on these spaces: {cells}", { cells: cell.replies.join(" ") })
     : t("then your opponent cannot play");
   const parts = [
     cell.name,

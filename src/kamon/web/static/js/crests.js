@@ -31,13 +31,18 @@ function levelCrest(level) {
   return crest("", symbolOf(level), svg`<path class="field" transform="scale(1.12)" d=${enclosure}/>`, 0.6);
 }
 
+/** A stone seen from above: a hexagon, or the foot of a pawn in the edition of 2007. */
+const stoneField = () =>
+  editions[preferences.edition].lifts
+    ? svg`<circle class="field" r="43"/>`
+    : svg`<polygon class="field" points=${STONE}/>`;
+
 /** The face of a player on a stone of their side. @param {Side} side @param {number} level 0 for a person. */
-export const playerCrest = (side, level) =>
-  crest(side, level ? symbolOf(level) : PEOPLE[side], svg`<polygon class="field" points=${STONE}/>`, 0.64);
+export const playerCrest = (side, level) => crest(side, level ? symbolOf(level) : PEOPLE[side], stoneField(), 0.64);
 
 /** A stone of a side, without a crest. @param {Side} side */
 export const stone = (side) => html`<svg class="crest stone ${side}" viewBox="-48 -48 96 96" aria-hidden="true"
-  ><polygon class="field" points=${STONE}/></svg>`;
+  >${stoneField()}</svg>`;
 
 /**
  * What is shown where there is nothing yet, and the way to something.

@@ -96,7 +96,7 @@ async function share(shown) {
 
 /** @param {Day["mine"][number]} game */
 const wonWords = ({ seats, moves }) =>
-  tn("beat {name} with {n} stone on the board", "beat {name} with {n} stones on the board", moves, {
+  tn("I beat {name} in a game of {n} stone", "I beat {name} in a game of {n} stones", moves, {
     name: levelName(seats.black.level || seats.white.level),
   });
 
@@ -274,7 +274,7 @@ const provenLine = (sign, words) => html`<li><b aria-hidden="true">${sign}</b><s
 /** Say what the line under the board is. @param {Day} shown @param {Truth} truth */
 const lineNote = (shown, truth) => html`<h3>${t("How it can go")}</h3>
   <p class="small">${t(
-    "Step through one perfect game with the arrows under the board. The loser defends as well as possible; other games may last longer.",
+    "Step through one winning game with the arrows under the board. The winner makes no mistake, and the loser puts up a hard fight. Other games may be longer or shorter.",
   )}</p>
   <p><a class="button" href="/study?line=${lineTo(shown, truth)}">${t("Open in a study")}</a></p>`;
 

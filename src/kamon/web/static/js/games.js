@@ -61,7 +61,12 @@ const pill = (value, label) => html`<label class="pill"><input type="radio" name
   .checked=${value === filter} @change=${() => choose(value)}><span>${label}</span></label>`;
 
 function gameCards() {
-  if (!any) return emptyPlace(t("Your games will be here, to go on with and to look at again."), "/", t("Play a game"));
+  if (!any)
+    return emptyPlace(
+      t("Your games will appear here. You can continue them or look at them again."),
+      "/",
+      t("Play a game"),
+    );
   const more = html`<p><button type="button" @click=${fetchGames}>${t("Older games")}</button></p>`;
   return html`${games.length ? html`<ul class="cards">${games.map(gameCard)}</ul>` : nothing}
     ${games.length || !complete ? nothing : html`<p class="note">${t("No games match.")}</p>`}

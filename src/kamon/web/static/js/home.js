@@ -194,7 +194,9 @@ function myGame(game) {
 function detailWords(game, left) {
   if (game.status !== "waiting") return leftWords(left) || agoWords(game.age);
   if (!game.listed) return t("Send the link to your opponent");
-  return game.control === "-" ? t("Everybody here can join it") : t("Keep the game open so that others can find it");
+  return game.control === "-"
+    ? t("Everybody here can join it")
+    : t("Keep the page of the game open so that others can join");
 }
 
 /** @param {Summary} game */
@@ -238,9 +240,9 @@ const card = ({ href, title, task, state: below, done }, picture) => html`<div c
 function puzzleCard({ picture, side, moves, result }) {
   const task =
     side === "white"
-      ? tn("White to play: {n} move", "White to play: {n} moves", moves)
-      : tn("Black to play: {n} move", "Black to play: {n} moves", moves);
-  const said = { solved: t("Solved!"), missed: t("Tried. Have another look.") };
+      ? tn("White to play: {n} move to find", "White to play: {n} moves to find", moves)
+      : tn("Black to play: {n} move to find", "Black to play: {n} moves to find", moves);
+  const said = { solved: t("Solved!"), missed: t("Not solved yet. Have another look.") };
   return card(
     {
       href: "/puzzles/day",
@@ -279,7 +281,7 @@ function dayCard({ picture, best, yesterday }) {
 function bestWords({ won, level, stones }) {
   const name = levelName(level);
   return won
-    ? tn("You beat {name} with {n} stone on the board.", "You beat {name} with {n} stones on the board.", stones, {
+    ? tn("You beat {name} in a game of {n} stone.", "You beat {name} in a game of {n} stones.", stones, {
         name,
       })
     : t("You have played {name}. Try again?", { name });
@@ -288,8 +290,8 @@ function bestWords({ won, level, stones }) {
 /** @param {Proven} yesterday */
 function yesterdayWords({ date, winner }) {
   const words = winner
-    ? t("Yesterday’s board: {side} could win.", { side: sideWords(winner) })
-    : t("Yesterday’s board: a draw.");
+    ? t("Yesterday’s board: {side} should have won.", { side: sideWords(winner) })
+    : t("Yesterday’s board: it should have been a draw.");
   return html`${words} <a class="above" href="/day?date=${date}">${t("See how")}</a>`;
 }
 

@@ -157,7 +157,9 @@ export function nameWords(room, side) {
 /** Say how a game has ended. @param {Side | null} winner @param {string} by Several ways are joined by "+". */
 export function endWords(winner, by) {
   if (!winner)
-    return by === "agreement" ? t("A draw by agreement.") : t("A draw: every token is covered and nobody has won.");
+    return by === "agreement"
+      ? t("A draw by agreement.")
+      : t("A draw: all 36 stones are on the board and nobody has won.");
   const names = { winner: sideWords(winner), loser: sideWords(otherSide(winner)) };
   /** @type {Record<string, string>} */
   const ways = {
@@ -278,7 +280,7 @@ export function proofWords({ outcome }, edition) {
 export function blockWords({ outcome }, edition) {
   if (!outcome?.needed) return "";
   const need = needWords(outcome.needed.symbol + outcome.needed.suit, edition);
-  return t("No free token fits. Needed: {need}.", { need });
+  return t("No free token matches. Needed: {need}.", { need });
 }
 
 // --- One game ------------------------------------------------------------------------------------
@@ -337,7 +339,7 @@ export function newsWords(room, kinds, edition, compiling) {
       need
         ? t("To match: {need}.", { need: needWords(need, edition) })
         : t("Begin on an edge space, but not on a corner."),
-      t("You may play on: {cells}.", { cells: legal.join(" ") }),
+      t("You may play on these spaces: {cells}.", { cells: legal.join(" ") }),
     );
   }
   return parts.filter(Boolean).join(" ");
@@ -350,7 +352,7 @@ export function refusalWords(board, cell, edition) {
   if (isNeutral(board.tokens[at])) return t("Nobody may play on the neutral space.");
   if (!board.need) return t("Begin on an edge space, but not on a corner.");
   const token = tokenWords(board.tokens[at], edition);
-  return t("This token ({token}) does not match. You need {need}.", { token, need: needWords(board.need, edition) });
+  return t("This token ({token}) does not match. Choose {need}.", { token, need: needWords(board.need, edition) });
 }
 
 /**

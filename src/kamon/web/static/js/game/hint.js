@@ -44,11 +44,11 @@ function bestGuess(moves) {
 function provenWords(best, others, board, edition) {
   const names = { move: moveWords(board, best.move, edition) };
   if (best.value === "win") {
-    if (best.distance === null) return t("Play {move}: it wins.", names);
+    if (best.distance === null) return t("Play {move}: that wins.", names);
     const n = winnersMoves(best.distance);
-    return tn("Play {move}: it wins in {n} move.", "Play {move}: it wins in {n} moves.", n, names);
+    return tn("Play {move}: that wins in {n} move.", "Play {move}: that wins in {n} moves.", n, names);
   }
-  if (best.value === "draw") return t("Play {move}: it keeps the draw.", names);
+  if (best.value === "draw") return t("Play {move}: that keeps the draw.", names);
   const measured = best.distance !== null && others.every((move) => move.distance !== null);
   return measured
     ? t("Every move loses if your opponent plays perfectly. You last longest with {move}.", names)
@@ -58,9 +58,9 @@ function provenWords(best, others, board, edition) {
 /** @param {MoveValue} best @param {Board} board @param {EditionName} edition */
 function guessWords(best, board, edition) {
   const move = moveWords(board, best.move, edition);
-  if (best.value === "draw") return t("Play {move}: it keeps at least a draw.", { move });
+  if (best.value === "draw") return t("Play {move}: that keeps at least a draw.", { move });
   const n = percent(best.estimate ?? 0);
-  return t("It looks like {move} is best: about {n}% likely to win. That is only an estimate.", { move, n });
+  return t("Best guess: {move}, about {n}% likely to win. That is only an estimate.", { move, n });
 }
 
 /**

@@ -166,7 +166,7 @@ function legend(assisted) {
     ${legendLine(svg`<polygon class="mark-legal" points=${hexagon}/>`, t("You may play here."))}
     ${legendLine(svg`<circle class="mark-reply" r="40"/>`, replyWords())}
     ${legendLine(last, t("The last move."))}
-    ${assisted ? legendLine(threat, t("Your opponent could win here soon.")) : nothing}
+    ${assisted ? legendLine(threat, t("Your opponent could win here with the next stone.")) : nothing}
     ${assisted ? legendLine(losing, t("If you play here, your opponent can win with the next stone.")) : nothing}
     </ul>${assisted ? html`<p class="small">${assistantWords()}</p>` : nothing}</details>`;
 }

@@ -39,9 +39,9 @@ export const isMine = ({ ply }, room) => room.you.length === 1 && room.you[0] ==
 function myMistake(turn) {
   const n = moveNumber(turn.ply);
   const words = {
-    "win-loss": t("You were winning until your move {n}.", { n }),
-    "win-draw": t("You were winning until your move {n}. After it the game was a draw.", { n }),
-    "draw-loss": t("You had a draw until your move {n}.", { n }),
+    "win-loss": t("You were winning, but your move {n} gave the win away.", { n }),
+    "win-draw": t("You were winning, but your move {n} made it a draw.", { n }),
+    "draw-loss": t("You could have drawn, but your move {n} gave the draw away.", { n }),
   };
   return { title: t("One move decided it."), words: words[slip(turn)] };
 }
@@ -50,9 +50,9 @@ function myMistake(turn) {
 function theirMistake(turn, player) {
   const n = moveNumber(turn.ply);
   const words = {
-    "win-loss": t("{player} was winning until move {n}. From then on you were winning.", { n, player }),
-    "win-draw": t("{player} was winning until move {n}. After it the game was a draw.", { n, player }),
-    "draw-loss": t("The game was a draw until move {n}. From then on you were winning.", { n }),
+    "win-loss": t("{player} was winning, but move {n} was a mistake. From then on you were winning.", { n, player }),
+    "win-draw": t("{player} was winning, but move {n} was a mistake. After it the game was a draw.", { n, player }),
+    "draw-loss": t("The game was a draw until your opponent’s move {n}. From then on you were winning.", { n }),
   };
   return { title: turn.after === "draw" ? t("You held on.") : t("You took your chance."), words: words[slip(turn)] };
 }
@@ -75,11 +75,11 @@ function proven(won, player, n) {
   if (won === null)
     return {
       title: "",
-      words: `${t("From move {n} on the game was a draw, and nobody made a mistake.", { n })} ${before}`,
+      words: `${t("From move {n} on, the game was a draw and nobody made a mistake.", { n })} ${before}`,
     };
   const words = won
     ? t("You were winning from move {n} on.", { n })
-    : t("{player} was winning from move {n} on, and nobody made a mistake.", { n, player });
+    : t("{player} was winning from move {n} on, and from then on nobody made a mistake.", { n, player });
   return { title: "", words: `${words} ${before}` };
 }
 
@@ -103,9 +103,9 @@ export function momentWords(turn, room) {
     "draw-loss": t("Your move {n} turned a draw into a loss.", names),
   };
   const theirs = {
-    "win-loss": t("{player}: move {n} turned a win into a loss.", names),
-    "win-draw": t("{player}: move {n} turned a win into a draw.", names),
-    "draw-loss": t("{player}: move {n} turned a draw into a loss.", names),
+    "win-loss": t("{player}’s move {n} turned a win into a loss.", names),
+    "win-draw": t("{player}’s move {n} turned a win into a draw.", names),
+    "draw-loss": t("{player}’s move {n} turned a draw into a loss.", names),
   };
   return (isMine(turn, room) ? mine : theirs)[slip(turn)];
 }

@@ -87,8 +87,8 @@ function seedField() {
 function fairWords({ winner, winning, first_moves }) {
   if (!winner) return t("Neither player can force a win on this board. (The computer has checked.)");
   return tn(
-    "It is proven that {n} of the {count} first moves wins on this board, and the others do not.",
-    "It is proven that {n} of the {count} first moves win on this board, and the others do not.",
+    "Black can win, but only {n} of the {count} possible first moves wins. (The computer has checked.)",
+    "Black can win, but only {n} of the {count} possible first moves win. (The computer has checked.)",
     winning,
     { count: first_moves },
   );

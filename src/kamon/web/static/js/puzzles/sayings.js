@@ -36,7 +36,9 @@ export function themeHint(theme) {
     block: t("In the end your opponent has nothing to play."),
     defend: t("Look for the space where your opponent would win, and how you can prevent it."),
     double: t("The first move makes two threats at once."),
-    poison: t("Your first move sets a trap: on some tokens your opponent would lose at once."),
+    poison: t(
+      "Your first move sets a trap: if your opponent plays on certain tokens, you can win with your next stone.",
+    ),
     quiet: t("The first move does not threaten to win at once."),
     corner: t("The first move is on a corner."),
     draw: t("You cannot win here, but one move saves the draw."),
@@ -67,7 +69,7 @@ export const turnsWords = (n) => tn("{n} move to find", "{n} moves to find", n);
  * @param {Move} move @param {Side} side The solver's. @param {EditionName} edition
  */
 export function wrongWords(move, side, edition) {
-  if (!(move.reply && move.after)) return t("Not quite: now every token is covered, and the game is a draw.");
+  if (!(move.reply && move.after)) return t("Not quite: now all 36 stones are on the board, and the game is a draw.");
   const names = { side: sideWords(otherSide(side)), reply: moveWords(move.board, move.reply, edition) };
   if (move.value === "draw") return t("Not quite: {side} answers with {reply}, and the game is a draw.", names);
   if (move.after.outcome) return t("Not quite: {side} answers with {reply} and wins at once.", names);

@@ -60,7 +60,7 @@ export const waitWords = ({ place, seconds: n }) =>
 
 /** @param {MoveValue} move */
 export function valueWords({ value, distance, estimate }) {
-  if (!value) return estimate === null ? t("not proven yet") : t("estimated {n}%", { n: percent(estimate) });
+  if (!value) return estimate === null ? t("not proven yet") : t("about {n}% likely to win", { n: percent(estimate) });
   if (value === "draw") return t("draws");
   if (distance === null) return value === "win" ? t("wins") : t("loses");
   const n = winnersMoves(distance);

@@ -57,8 +57,8 @@ const flawlessWords = (winner) =>
 /** @param {Side | null} winner @param {number} n */
 const provenWords = (winner, n) =>
   winner
-    ? t("From move {n} on {winner} was winning, and nobody made a mistake.", { n, winner: sideWords(winner) })
-    : t("From move {n} on the game was a draw, and nobody made a mistake.", { n });
+    ? t("From move {n} on, {winner} was winning and nobody made a mistake.", { n, winner: sideWords(winner) })
+    : t("From move {n} on, the game was a draw and nobody made a mistake.", { n });
 
 /** Say which mistake decided the game. @param {Turn} turn */
 function mistakeWords(turn) {
@@ -131,7 +131,7 @@ function doubtWords(turn) {
 
 /** Say what is known after a move, good or bad. @param {Turn} turn */
 function standingWords(turn) {
-  if (!turn.after) return turn.estimate === null ? "" : t("estimated {n}%", { n: percent(turn.estimate) });
+  if (!turn.after) return turn.estimate === null ? "" : t("about {n}% likely to win", { n: percent(turn.estimate) });
   const value = { win: t("wins"), draw: t("draws"), loss: t("loses") }[turn.after];
   return turn.shortened ? `${value}; ${t("ends the game {n} stones sooner", { n: turn.shortened })}` : value;
 }
@@ -202,7 +202,7 @@ function accuracy(side, share) {
   const name = sideWords(side);
   const words =
     share === null
-      ? t("{side}: nothing is proven.", { side: name })
+      ? t("{side}: no moves could be checked.", { side: name })
       : t("{side}: {n}% of the moves that could be checked were right.", { side: name, n: Math.round(100 * share) });
   return html`<li>${words}</li>`;
 }
@@ -220,7 +220,7 @@ export function reviewPanel(review, here, actions) {
 }
 
 /** @param {number} n */
-const unprovenWords = (n) => t("Moves too hard to check: {n}. There the dashed line is only an estimate.", { n });
+const unprovenWords = (n) => t("Moves too hard to check: {n}. For these, the dashed line is only an estimate.", { n });
 
 /** @param {Review} review @param {Turn} turn @param {ReviewActions} actions */
 function momentItem(review, turn, { go, tryOut, playOn }) {
