@@ -113,6 +113,7 @@ def test_a_program_gets_a_secret_of_256_bits(ann: Client) -> None:
         ("GET", "/handover", 200),
         ("GET", f"{stamped()}/words/de.js", 200),
         ("GET", f"{stamped()}/artwork.js", 200),
+        ("GET", f"{stamped()}/sentences.js", 200),
         ("GET", f"{stamped()}/home.css", 200),
         ("GET", "/manifest.webmanifest", 200),
         ("GET", "/static/js/game.js", 200),

@@ -135,7 +135,10 @@ def test_offline_the_server_asks_nobody_and_its_pages_name_nobody(server: Server
             "/handover",
             "/none",
         ]
-        made = [f"{stamped()}/{name}" for name in ("artwork.js", "home.css", "words/fr.js")]
+        made = [
+            f"{stamped()}/{name}"
+            for name in ("artwork.js", "sentences.js", "home.css", "words/fr.js")
+        ]
         files = [
             f"{stamped()}/{path.relative_to(STATIC).as_posix()}"
             for path in STATIC.rglob("*")

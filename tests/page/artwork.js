@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 
 const { drawing } = JSON.parse(readFileSync(new URL("../data/bodies.json", import.meta.url), "utf8"));
 
-/** @type {Pick<import("../../src/kamon/web/static/js/page").Artwork, "editions" | "levels" | "descriptions" | "errors" | "defects" | "drawing">} */
+/** @type {Pick<import("../../src/kamon/web/static/js/page").Artwork, "editions" | "levels" | "descriptions" | "drawing">} */
 export default {
   drawing,
   editions: {
@@ -24,9 +24,4 @@ export default {
   },
   levels: ["Duckling", "Oracle"],
   descriptions: ["Plays at random.", "Plays perfectly."],
-  errors: {
-    "bad-layout": "These are not the 37 tokens of the game.",
-    "too-many": "Too many requests. Try again in {seconds} s.",
-  },
-  defects: { "missing-tokens": "missing: {tokens}", "waiting-side-won": "{side} holds a win" },
 };

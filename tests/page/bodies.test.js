@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { bodyPath, hexagonsPath, linkPath } from "../../src/kamon/web/static/js/bodies.js";
+import { bodyPath, hexagonsPath, linkPath } from "../../src/kamon/web/static/js/cells.js";
 
 const { cases } = JSON.parse(readFileSync(new URL("../data/bodies.json", import.meta.url), "utf8"));
 const withoutSigns = (/** @type {string} */ path) => path.replaceAll("-0.0", "0.0");

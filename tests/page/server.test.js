@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
-import { ask, GameConnection, Latest, retryDelay, Socket } from "../../src/kamon/web/static/js/server.js";
+import { ask, Latest } from "../../src/kamon/web/static/js/server.js";
+import { GameConnection, retryDelay, Socket } from "../../src/kamon/web/static/js/socket.js";
+import { loadSentences } from "../../src/kamon/web/static/js/words.js";
 import { FakeSocket, fakeBrowser, newest, realBrowser } from "./fake_socket.js";
 
 /** A promise that a test answers when it likes. */
@@ -281,8 +283,10 @@ describe("GameConnection", () => {
     assert.equal(await first, 1);
   });
 
-  it("an error that belongs to no command is a refusal", () => {
+  it("an error that belongs to no command is a refusal", async () => {
     newest().tell({ type: "error", code: "no-such-game" });
+    // The sentences of errors are loaded first.
+    await loadSentences();
     assert.deepEqual(heard.states, [["refused", "no-such-game"]]);
   });
 });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { Draft, draftBefore, draftOf } from "../../src/kamon/web/static/js/study/drafts.js";
 import { Analyst, bestMoves, marksOf, verdictWords } from "../../src/kamon/web/static/js/study/engine.js";
 import { emptyStudy } from "../../src/kamon/web/static/js/study/tree.js";
+import { loadSentences } from "../../src/kamon/web/static/js/words.js";
 import { FakeSocket, fakeBrowser, newest, realBrowser } from "./fake_socket.js";
 
 const study = (start, move) => ({ ...emptyStudy(start), children: [{ move, comment: "", glyphs: [], children: [] }] });
@@ -96,12 +97,14 @@ describe("Analyst", () => {
     assert.equal(FakeSocket.made.length, 2);
   });
 
-  it("an error ends the question", () => {
+  it("an error ends the question", async () => {
     const errors = [];
     const analyst = new Analyst(assert.fail, (error) => errors.push(error.code));
     analyst.ask("study", "LINE");
     newest().open();
     newest().tell({ type: "error", code: "too-many" });
+    // The sentences of errors are loaded first.
+    await loadSentences();
     newest().lose();
     mock.timers.tick(60_000);
     assert.deepEqual(errors, ["too-many"]);

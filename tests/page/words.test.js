@@ -207,8 +207,10 @@ describe("a game", () => {
 });
 
 describe("errors", () => {
-  it("a code has its sentence, with the values that the server sends", () => {
+  it("a code has its sentence, with the values that the server sends", async () => {
     const error = { code: "too-many", values: { seconds: 9 } };
+    assert.equal(words.errorWords(error), "Something went wrong.");
+    await words.loadSentences();
     assert.equal(words.errorWords(error), "Too many requests. Try again in 9 s.");
   });
 

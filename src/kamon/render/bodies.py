@@ -12,7 +12,7 @@ corner to corner:
            \   /
              3
 
-The page draws the same outlines (static/js/bodies.js); both are compared with the same vectors.
+The page draws the same outlines (static/js/cells.js); both are compared with the same vectors.
 """
 
 from collections.abc import Collection

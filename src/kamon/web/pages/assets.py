@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -41,7 +42,7 @@ async def words(language: str) -> Response:
     """Give the page its words, as a module."""
     if language not in i18n.LANGUAGES:
         language = i18n.DEFAULT
-    return _module(f"export default {json.dumps(i18n.catalogue(language), ensure_ascii=False)};")
+    return _module(_exported(i18n.catalogue(language)))
 
 
 async def artwork() -> Response:
@@ -67,9 +68,22 @@ def _artwork() -> str:
         "drawing": svg.measures(),
         "levels": [strength.name for strength in STRENGTHS],
         "descriptions": [strength.description for strength in STRENGTHS],
-        "errors": {code: kind.sentence for code, kind in ERRORS.items()},
-        "defects": SENTENCES,
     }
+    return _exported(data)
+
+
+async def sentences() -> Response:
+    """Give the page the sentences of errors, which it loads with the first one."""
+    return _module(_sentences())
+
+
+@lru_cache(maxsize=1)
+def _sentences() -> str:
+    errors = {code: kind.sentence for code, kind in ERRORS.items()}
+    return _exported({"errors": errors, "defects": SENTENCES})
+
+
+def _exported(data: object) -> str:
     return f"export default {json.dumps(data, ensure_ascii=False)};"
 
 
@@ -100,7 +114,12 @@ async def style(page: str) -> Response:
 def _style(page: str) -> str:
     names = ("base", *SHEETS[page])
     sheets = ((STATIC / "css" / f"{name}.css").read_text(encoding="utf-8") for name in names)
-    return _palette() + "".join(sheets)
+    return _palette() + _shortened("".join(sheets))
+
+
+def _shortened(sheet: str) -> str:
+    """Leave out what is written for people: comments, line breaks and indentation."""
+    return re.sub(r"\s*\n\s*", "", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL))
 
 
 @lru_cache(maxsize=1)
@@ -148,5 +167,6 @@ def assets_router() -> APIRouter:
     router = APIRouter(include_in_schema=False)
     router.add_api_route(stamped() + "/words/{language}.js", words)
     router.add_api_route(stamped() + "/artwork.js", artwork)
+    router.add_api_route(stamped() + "/sentences.js", sentences)
     router.add_api_route(stamped() + "/{page}.css", style)
     return router

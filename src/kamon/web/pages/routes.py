@@ -175,10 +175,7 @@ async def handover(request: Request, services: ServicesParam) -> Response:
 OFFLINE_FILES: Final = (
     *("offline.css", "learn.css", "rules.css", "icon.svg", "artwork.js", "vendor/lit-html.js"),
     *("fonts/eb-garamond-latin-500-normal.woff2", "fonts/alegreya-sans-latin-400-normal.woff2"),
-    *(
-        f"js/{name}.js"
-        for name in ("board", "bodies", "cells", "crests", "learn", "offline", "parts")
-    ),
+    *(f"js/{name}.js" for name in ("board", "cells", "crests", "learn", "offline", "parts")),
     *(f"js/{name}.js" for name in ("rules", "server", "shell", "words")),
 )
 

@@ -4,8 +4,7 @@
 // for "kamon-play" and "kamon-refuse" (detail.cell): a cell was chosen that may or may not be played.
 import data from "../artwork.js";
 import { html, nothing, render, svg } from "../vendor/lit-html.js";
-import { bodyPath, dotPath, hexagonsPath, linkPath } from "./bodies.js";
-import { CELL_NAMES, isNeutral, neighbour, rowsOf } from "./cells.js";
+import { bodyPath, CELL_NAMES, dotPath, hexagonsPath, isNeutral, linkPath, neighbour, rowsOf } from "./cells.js";
 import { t, tokenWords } from "./words.js";
 
 /** @typedef {import("./types").BoardView} Board */

@@ -3,8 +3,9 @@ import { html, nothing, render } from "../vendor/lit-html.js";
 import { actions, ending, moveList, need, player, score, seldom } from "./game/panel.js";
 import { notify, Signals } from "./game/signals.js";
 import { boardIn, errorLine, playSound, showBoard } from "./parts.js";
-import { ask, GameConnection, Latest, remove } from "./server.js";
+import { ask, Latest, remove } from "./server.js";
 import { announce, emptyRoot, onPreferences, preferences } from "./shell.js";
+import { GameConnection } from "./socket.js";
 import {
   blockWords,
   declinedWords,
@@ -92,7 +93,7 @@ const connection = new GameConnection(id, onNews, (state, error) => {
 
 // --- What comes from the server ------------------------------------------------------------------
 
-/** @param {import("./server.js").News} news */
+/** @param {import("./socket.js").News} news */
 function onNews({ view, events }) {
   const before = table.room;
   const kinds = events.map((event) => event.kind);

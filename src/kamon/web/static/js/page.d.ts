@@ -24,9 +24,6 @@ export interface Artwork {
   editions: Record<EditionName, Edition>;
   levels: string[];
   descriptions: string[];
-  /** The sentences of the errors and of the defects of texts, by their codes. */
-  errors: Record<string, string>;
-  defects: Record<string, string>;
   drawing: {
     radius: number;
     view: [number, number, number, number];
@@ -45,3 +42,9 @@ export interface Artwork {
 
 /** A study as the page holds it. */
 export type StudyTree = Omit<import("./types").ReadStudy, "problem">;
+
+/** The sentences of the errors and of the defects of texts, by their codes. */
+export interface Sentences {
+  errors: Record<string, string>;
+  defects: Record<string, string>;
+}

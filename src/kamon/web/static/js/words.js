@@ -8,7 +8,7 @@ import { CELL_NAMES, isNeutral } from "./cells.js";
 /** @typedef {import("./types").SeatView} Seat */
 /** @typedef {import("./page").Side} Side */
 
-const { editions, levels, descriptions, errors, defects } = /** @type {import("./page").Artwork} */ (data);
+const { editions, levels, descriptions } = /** @type {import("./page").Artwork} */ (data);
 // Outside a browser, where the tests run, everything is said in English.
 const language = globalThis.document?.documentElement.lang || "en";
 /** @type {Record<string, string | string[]>} */
@@ -376,10 +376,21 @@ export function declinedWords(what) {
 
 /** @typedef {import("./server.js").Trouble} Trouble */
 
+/** The sentences of errors and defects by their codes. They come with the first error. */
+let sentences = /** @type {import("./page").Sentences} */ ({ errors: {}, defects: {} });
+
+/** Load the sentences of errors. Without a network an error has no words of its own. */
+export async function loadSentences() {
+  sentences = await import("../sentences.js").then(
+    (loaded) => loaded.default,
+    () => sentences,
+  );
+}
+
 /** Say what went wrong. @param {Trouble} error */
 export function errorWords(error) {
   if (error.code === "offline") return t("No connection to the server.");
-  const known = errors[error.code ?? ""];
+  const known = sentences.errors[error.code ?? ""];
   if (!known) return t("Something went wrong.");
   const sentence = t(known, error.values);
   const detail = defectWords(error);
@@ -388,7 +399,7 @@ export function errorWords(error) {
 
 /** Say what is wrong with a text, and where. @param {Trouble} error */
 export function defectWords({ defects: found = [], line, column }) {
-  const what = found.map((defect) => t(defects[defect.code] ?? "", shownValues(defect.values))).join("; ");
+  const what = found.map((defect) => t(sentences.defects[defect.code] ?? "", shownValues(defect.values))).join("; ");
   if (!what || !column) return what;
   return line
     ? t("line {line}, column {column}: {what}", { line, column, what })

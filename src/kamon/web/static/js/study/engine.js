@@ -1,6 +1,6 @@
 // The solver on the study board: the connection to it, and what it has proven in words.
-import { Socket } from "../server.js";
-import { otherSide, percentWords, sideWords, t, tn, winnersMoves } from "../words.js";
+import { Socket } from "../socket.js";
+import { loadSentences, otherSide, percentWords, sideWords, t, tn, winnersMoves } from "../words.js";
 
 /** @typedef {import("../types").StudyMessage} Insight */
 /** @typedef {import("../types").MoveValueView} MoveValue */
@@ -36,7 +36,7 @@ export class Analyst {
   #hear(message) {
     if (message.type === "error") {
       this.#question = null;
-      this.onError(message);
+      loadSentences().then(() => this.onError(message));
     } else if (message.type === "study" || message.type === "review") {
       this.socket.succeeded();
       if (message.end) this.#question = null;
