@@ -4,7 +4,7 @@ import httpx
 import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from kamon.web.pages.assets import stamped
 from kamon.web.pages.kept import OPENAPI, KeptFiles
@@ -49,3 +49,32 @@ async def test_everything_else_is_made_each_time(path: str) -> None:
     for _ in range(3):
         await ask(kept, path, "gzip")
     assert app.asked == 3
+
+
+async def test_an_answer_that_a_visitor_has_cut_short_is_not_kept() -> None:
+    class Leaving(App):
+        """The first visitor goes away before the text has come."""
+
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            if self.asked:
+                await super().__call__(scope, receive, send)
+                return
+            self.asked += 1
+            headers = [(b"content-length", str(len(TEXT)).encode()), (b"content-type", b"text/css")]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await send({"type": "http.response.body", "body": b"x", "more_body": True})
+
+    kept = KeptFiles(Leaving())
+    path = f"{stamped()}/home.css"
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"accept-encoding", b"gzip")]
+    await kept({"type": "http", "method": "GET", "path": path, "headers": headers}, receive, send)
+    assert sent == []
+    assert (await ask(kept, path, "gzip")).text == TEXT

@@ -28,6 +28,8 @@ class _Answer:
         self.status = 0
         self.headers: list[Pair] = []
         self.body = b""
+        # An app stops in the middle if the visitor goes away.
+        self.is_whole = False
 
     async def collect(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -35,6 +37,7 @@ class _Answer:
             self.headers = list(message["headers"])
         elif message["type"] == "http.response.body":
             self.body += message.get("body", b"")
+            self.is_whole = not message.get("more_body", False)
 
     async def send(self, send: Send) -> None:
         # A copy, because layers further out add headers of their own.
@@ -77,6 +80,8 @@ class KeptFiles:
         if key not in self._kept:
             answer = _Answer()
             await self._app(scope, receive, answer.collect)
+            if not answer.is_whole:
+                return
             if answer.status != 200 or len(self._kept) >= KEPT_LIMIT:  # noqa: PLR2004
                 await answer.send(send)
                 return
