@@ -125,7 +125,7 @@ def test_a_fair_board_is_offered_with_what_is_proven_about_it(guests: Guests) ->
     guest.go("/")
     guest.wish()
     guest.choose("board", "fair")
-    words = "It is proven that 2 of the 12 first moves win on this board, and the others do not."
+    words = "Black can win, but only 2 of the 12 possible first moves win."
     expect(guest.page.get_by_text(words)).to_be_visible()
     guest.press("Play against the computer")
     game = guest.arrive().rsplit("/", 1)[1]

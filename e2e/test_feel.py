@@ -242,10 +242,11 @@ def test_after_the_end_the_page_says_what_decided_it_and_lets_one_try_again(
     how = white.page.locator(".how")
     expect(how).to_have_text("Your opponent connected the two yellow edges.")
     decided = white.page.locator(".decided")
-    expect(decided.locator("h2")).to_have_text("One move decided it.")
+    expect(decided.locator("h2")).to_have_text("This move decided it.")
     expect(decided.locator(".story")).to_have_text(
-        "You were winning, but your move 2 gave the win away. What happened before is not proven."
+        "You were winning, but your move 2 gave the win away."
     )
+    expect(decided).to_contain_text("Some earlier moves could not be checked.")
     # The move that was played, and the one that wins.
     expect(decided.locator(".slip").first).to_have_text("played · g4")
     expect(decided.locator(".better").first).to_have_text("wins · b2")
@@ -449,6 +450,14 @@ def test_a_hint_marks_a_move_and_says_what_is_known_of_it(guest: Guest) -> None:
         "Play the blue butterfly on b1: that wins in 3 moves. Every other move loses."
     )
     expect(guest.cell("b1")).to_have_accessible_name(re.compile("the hint"))
+    # The mark can be read, and lets taps through.
+    mark = guest.page.locator(".board .value")
+    expect(mark).to_have_css("pointer-events", "none")
+    ground, sign = (
+        mark.locator(part).evaluate("each => getComputedStyle(each).fill")
+        for part in ("rect", "text")
+    )
+    assert ground != sign
     expect(guest.page.locator(".coordinate")).to_have_count(37)
     guest.play("b1")
     expect(guest.page.locator(".hint")).to_be_hidden()

@@ -127,7 +127,7 @@ def test_a_step_that_there_is_no_more_leads_to_the_first(guest: Guest, troubles:
         ),
         (4, {"a2": "That does not connect two opposite edges yet."}),
         (7, {"d5": "This ring has only your own stones inside, so it does not count."}),
-        (8, {"a1": "White can still play on: d1 e2 a3 b5 c6 d6 d7 e7."}),
+        (8, {"a1": "White can still play on these spaces: d1 e2 a3 b5 c6 d6 d7 e7."}),
     ],
 )
 def test_a_wrong_try_is_explained_and_taken_back(

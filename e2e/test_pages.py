@@ -219,7 +219,7 @@ def test_a_board_is_arranged_by_hand(guest: Guest) -> None:
 
 def test_my_games_are_listed_with_their_records(guest: Guest) -> None:
     guest.go("/games")
-    expect(guest.page.get_by_text("Your games will be here")).to_be_visible()
+    expect(guest.page.get_by_text("Your games will appear here")).to_be_visible()
     over = guest.set_up("self", CHAIN, seed=str(CHAIN_SEED))
     mine = guest.set_up("computer", level=1)
     waiting = guest.set_up("friend", control="180+2")

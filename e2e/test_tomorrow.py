@@ -50,7 +50,7 @@ def test_days_are_counted_and_the_count_can_be_hidden(guests: Guests) -> None:
     expect(guest.page.get_by_text("this month")).to_have_count(0)
     solve_today(guest)
     guest.reload()
-    expect(guest.page.get_by_text("1 day this month")).to_be_visible()
+    expect(guest.page.get_by_text("You have played on 1 day this month")).to_be_visible()
     guest.set(days=False)
     expect(guest.page.get_by_text("this month")).to_have_count(0)
     guest.reload()

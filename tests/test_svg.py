@@ -8,7 +8,7 @@ import pytest
 
 from kamon import rules
 from kamon.editions import COSMOLUDO_2020, EDITIONS, JACTALEA_2007, Edition
-from kamon.geometry import AROUND, CELL_NAMES, CELLS
+from kamon.geometry import AROUND, CELL_NAMES, CELLS, Pair
 from kamon.layout import Layout
 from kamon.notation import parse_cell, parse_line
 from kamon.position import Position, Side
@@ -289,6 +289,30 @@ def test_a_chain_is_drawn_over_its_cells_and_its_edges_are_gilded() -> None:
     assert all(re.fullmatch(f"M{ends}L{re.escape(points)}L{ends}", line) for line in drawn)
     gilded = [part for part in root.iter(f"{NAMESPACE}polygon") if part.get("stroke") == LIGHT.gold]
     assert len(gilded) == 2 * len(outcome.links)
+
+
+def test_a_chain_between_corners_runs_into_the_edges_of_each_pair() -> None:
+    line = (
+        "A3A1B5D5/D6C6A4E3F4/--A5A2B1E6E2/B6D4F6C4D3D2A6/F5D1B2E5F1F3/C2B4E1C1C5/B3C3E4F2 "
+        "e7 g5 g7 e2 d4 c6 f6 b1 a1 c2 c3 f3 e5 g6 b2"
+    )
+    game = parse_line(line)
+    assert game is not None
+    outcome = rules.outcome(game.position)
+    assert outcome is not None
+    assert [link.pair for link in outcome.links] == [Pair.GREEN, Pair.YELLOW]
+    green, yellow = dict.fromkeys(lines(read(svg.draw(game.position))))
+    x, y = svg.centre(CELL_NAMES.index("a1"))
+
+    def end_at_a1(path: str) -> list[float]:
+        points = [[float(each) for each in point.split(",")] for point in path[1:].split("L")]
+        return min(points[0], points[-1])
+
+    # From a1 the green line goes straight up, and the yellow one out to the left.
+    up, left = end_at_a1(green), end_at_a1(yellow)
+    assert abs(up[0] - x) < 0.1
+    assert up[1] < y - 10
+    assert left[0] < x - 10
 
 
 def test_a_ring_is_drawn_closed_and_what_it_encloses_is_tinted() -> None:

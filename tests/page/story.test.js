@@ -22,7 +22,7 @@ const mistake = (ply, before, after) => playerStory(review({ kind: "mistake", pl
 describe("the story of a game", () => {
   it("says of my own mistake until when I was winning", () => {
     assert.deepEqual(mistake(8, "win", "loss"), {
-      title: "One move decided it.",
+      title: "This move decided it.",
       words: "You were winning, but your move 5 gave the win away.",
     });
     assert.match(mistake(8, "win", "draw").words, /made it a draw/u);

@@ -388,16 +388,22 @@ def _points(places: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
 
 
-def _into_frame(end: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    """Return where a chain from one end to the other meets the frame beyond the first."""
+def _into_frame(
+    end: tuple[float, float], other: tuple[float, float], pair: Pair
+) -> tuple[float, float]:
+    """Return where a chain from one end to the other meets the frame beyond the first.
+
+    A corner belongs to two edges, so the pair of edges says which of them is meant.
+    """
 
     def height(place: tuple[float, float], edge: int) -> float:
         """Return how far out a place is towards an edge."""
         x, y = place
         return x * sin(edge * pi / 3) - y * cos(edge * pi / 3)
 
-    # The edge that the end is near to, and the other end is far from.
-    edge = max(range(6), key=lambda each: height(end, each) - height(other, each))
+    # The edge of the pair that the end is near to, and the other end is far from.
+    first = list(Pair).index(pair)
+    edge = max((first, first + 3), key=lambda each: height(end, each) - height(other, each))
     out = _FRAME_INNER * cos(pi / 6) + 5 - height(end, edge)
     return end[0] + out * sin(edge * pi / 3), end[1] - out * cos(edge * pi / 3)
 
@@ -623,17 +629,18 @@ class _Painter:
     def _chains(self) -> Iterator[str]:
         """Draw each chain from edge to edge, and the ring as a closed line."""
         for link in self.marks.links:
-            yield self._line(link.chain, closed=False)
+            yield self._line(link.chain, link.pair)
         if self.marks.ring:
-            yield self._line(self.marks.ring, closed=True)
+            yield self._line(self.marks.ring, None)
 
-    def _line(self, chain: tuple[int, ...], *, closed: bool) -> str:
+    def _line(self, chain: tuple[int, ...], pair: Pair | None) -> str:
+        """Draw the line of a chain between a pair of edges, or of a ring."""
         places = [centre(cell) for cell in chain]
-        if not closed:
+        if pair is not None:
             # From edge to edge: the line runs into the frame that it joins.
-            places = [_into_frame(places[0], places[-1]), *places]
-            places.append(_into_frame(places[-1], places[1]))
-        path = f"M{'L'.join(f'{x:.1f},{y:.1f}' for x, y in places)}{'Z' if closed else ''}"
+            first, last = places[0], places[-1]
+            places = [_into_frame(first, last, pair), *places, _into_frame(last, first, pair)]
+        path = f"M{'L'.join(f'{x:.1f},{y:.1f}' for x, y in places)}{'' if pair else 'Z'}"
         common = 'fill="none" stroke-linejoin="round" stroke-linecap="round"'
         dots = "".join(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="{self.palette.gold}" '

@@ -7,6 +7,7 @@ import { html, nothing, render, svg } from "../vendor/lit-html.js";
 import { bodyPath, CELL_NAMES, dotPath, hexagonsPath, isNeutral, linkPath, neighbour, rowsOf } from "./cells.js";
 import { t, tokenWords } from "./words.js";
 
+/** @typedef {"green" | "blue" | "yellow"} Colour Of a pair of edges. */
 /** @typedef {import("./types").BoardView} Board */
 /** @typedef {import("./page").EditionName} EditionName */
 /** @typedef {import("./page").MoveMark} MoveMark */
@@ -30,7 +31,7 @@ import { t, tokenWords } from "./words.js";
  */
 
 const { artwork, editions, drawing } = /** @type {import("./page").Artwork} */ (data);
-/** @type {("green"|"blue"|"yellow")[]} */
+/** @type {Colour[]} */
 const PAIRS = ["green", "blue", "yellow"];
 /** After so many milliseconds a tap does not play any more. */
 const LONG_TAP = 450;
@@ -111,12 +112,13 @@ function drawEdge(index, name, joined) {
 const heightTowards = ([x, y], edge) => x * Math.sin((edge * Math.PI) / 3) - y * Math.cos((edge * Math.PI) / 3);
 
 /**
- * Where a chain meets the frame beyond one end: at the edge that this end is near to, and the other end is far from.
- * @param {[number, number]} end @param {[number, number]} other @returns {[number, number]}
+ * Where a chain meets the frame beyond one end: at the edge of its colour that this end is near to, and the other end
+ * is far from. A corner belongs to edges of two colours.
+ * @param {[number, number]} end @param {[number, number]} other @param {Colour} colour @returns {[number, number]}
  */
-function intoFrame(end, other) {
-  const gain = (/** @type {number} */ edge) => heightTowards(end, edge) - heightTowards(other, edge);
-  const nearest = [0, 1, 2, 3, 4, 5].reduce((best, each) => (gain(each) > gain(best) ? each : best));
+function intoFrame(end, other, colour) {
+  const edge = PAIRS.indexOf(colour);
+  const nearest = heightTowards(end, edge) > heightTowards(other, edge) ? edge : edge + 3;
   const angle = (nearest * Math.PI) / 3;
   const out = drawing.frame[0] * Math.cos(Math.PI / 6) + 5 - heightTowards(end, nearest);
   return [end[0] + out * Math.sin(angle), end[1] - out * Math.cos(angle)];
@@ -124,14 +126,14 @@ function intoFrame(end, other) {
 
 /**
  * A chain that wins, which appears cell by cell. Styles are set as properties: the page forbids attributes for them.
- * @param {string[]} chain @param {boolean} closed
+ * @param {string[]} chain @param {Colour | null} colour Of the edges that it connects; a ring has none.
  */
-function drawChain(chain, closed) {
+function drawChain(chain, colour) {
   const places = chain.map((cell) => drawing.centres[cell]);
   const [first, last] = [places[0], places.at(-1) ?? places[0]];
   // From edge to edge: the line runs into the frame that it joins.
-  const points = closed ? places : [intoFrame(first, last), ...places, intoFrame(last, first)];
-  const d = `M${points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join("L")}${closed ? "Z" : ""}`;
+  const points = colour ? [intoFrame(first, last, colour), ...places, intoFrame(last, first, colour)] : places;
+  const d = `M${points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join("L")}${colour ? "" : "Z"}`;
   return svg`<g .style=${`--steps: ${chain.length}`}><path class="chain under" pathLength="1" d=${d}/>
     <path class="chain" pathLength="1" d=${d}/>
     ${chain.map(
@@ -467,8 +469,8 @@ export class KamonBoard extends HTMLElement {
         (row, at) => svg`<g role="row" aria-rowindex=${at + 1}>${row.map((cell) => this.#drawCell(cell))}</g>`,
       )}
       <g aria-hidden="true">
-        ${links.map((link) => drawChain(link.chain, false))}
-        ${outcome?.ring.length ? drawChain(outcome.ring, true) : nothing}
+        ${links.map((link) => drawChain(link.chain, link.colour))}
+        ${outcome?.ring.length ? drawChain(outcome.ring, null) : nothing}
         ${editions[this.edition].lifts && board.need ? drawPile(board, this.edition) : nothing}
         ${Object.entries(this.values).map(drawValue)}
       </g></svg>`;

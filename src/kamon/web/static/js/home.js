@@ -224,7 +224,11 @@ const SEAL = html`<svg class="seal" viewBox="-48 -48 96 96" aria-hidden="true"><
 function showCards() {
   if (!daily) return;
   daily.replaceChildren();
-  render(html`${told.puzzle ? puzzleCard(told.puzzle) : nothing}${told.day ? dayCard(told.day) : nothing}`, daily);
+  render(
+    html`${told.puzzle ? puzzleCard(told.puzzle) : nothing}${told.day ? dayCard(told.day) : nothing}
+      <p class="small played">${daysWords()}</p>`,
+    daily,
+  );
 }
 
 /**
@@ -242,13 +246,13 @@ function puzzleCard({ picture, side, moves, result }) {
     side === "white"
       ? tn("White to play: {n} move to find", "White to play: {n} moves to find", moves)
       : tn("Black to play: {n} move to find", "Black to play: {n} moves to find", moves);
-  const said = { solved: t("Solved!"), missed: t("Not solved yet. Have another look.") };
+  const said = { solved: t("Solved!"), missed: t("Tried. Have another look?") };
   return card(
     {
       href: "/puzzles/day",
       title: t("Puzzle of the day"),
       task: result ? said[result] : task,
-      state: daysWords() || t("There is a new one every day."),
+      state: t("There is a new one every day."),
       done: result === "solved",
     },
     miniature("puzzle", picture),
@@ -259,7 +263,7 @@ function puzzleCard({ picture, side, moves, result }) {
 function daysWords() {
   const { this_month: now, best_month: best } = told.days ?? { this_month: 0, best_month: 0 };
   if (!(preferences.days && now)) return "";
-  const words = tn("{n} day this month", "{n} days this month", now);
+  const words = tn("You have played on {n} day this month", "You have played on {n} days this month", now);
   return best > now ? `${words} · ${t("best month: {n}", { n: best })}` : words;
 }
 

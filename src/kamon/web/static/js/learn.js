@@ -240,7 +240,8 @@ function drawBoard(step) {
     boardIn(root),
     {
       board: shown?.board ?? (hint ? { ...step.board, legal: [hint], replies: {} } : step.board),
-      coordinates: preferences.coordinates,
+      // An answer may name spaces.
+      coordinates: preferences.coordinates || answer !== null,
       // After a try the marks would be White's: they are shown only where that is what was wrong.
       playable: shown ? Boolean(shown.marked) : step.marked || hint !== null,
       assistance: { threats: shown ? [] : step.threats, losing: [], winning: [] },

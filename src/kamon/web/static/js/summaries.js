@@ -75,9 +75,15 @@ export function agoWords(age) {
   if (age < MINUTE) return t("just now");
   if (age < HOUR) return relative.format(-Math.floor(age / MINUTE), "minute");
   if (age < DAY) return relative.format(-Math.floor(age / HOUR), "hour");
-  if (age < RECENT) return relative.format(-Math.floor(age / DAY), "day");
+  if (age < RECENT) return relative.format(-daysSince(age), "day");
   return dates.format(Date.now() - age);
 }
+
+/** How many midnights have passed. @param {number} age In milliseconds. */
+const daysSince = (age) => Math.round((startOfDay(Date.now()) - startOfDay(Date.now() - age)) / DAY);
+
+/** @param {number} moment In milliseconds. */
+const startOfDay = (moment) => new Date(moment).setHours(0, 0, 0, 0);
 
 /** The exact moment, for machines. @param {number} age In milliseconds. */
 export const isoMoment = (age) => new Date(Date.now() - age).toISOString();

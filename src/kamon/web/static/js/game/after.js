@@ -120,6 +120,12 @@ export class Afterwards {
     };
   }
 
+  /** Has the visitor lost? Then the first question is why. */
+  get isLost() {
+    const { result, you } = this.room;
+    return you.length === 1 && Boolean(result?.winner) && result?.winner !== you[0];
+  }
+
   /** Is there a mistake of the visitor's own to do better? Then that is the next thing to do. */
   get isToTryAgain() {
     return (
@@ -134,7 +140,8 @@ export class Afterwards {
   }
 
   panel() {
-    return html`${this.#offer()}<section class="decided" aria-label=${t("What decided the game")}>
+    const label = t("What decided the game");
+    return html`${this.#offer()}<section class="decided ${this.isLost ? "first" : ""}" aria-label=${label}>
       ${this.review && this.isTold ? this.#story(this.review) : nothing}
       ${this.progress ? this.#working(this.progress) : nothing}
       ${this.message ? html`<p class="note">${this.message}</p>` : nothing}
@@ -166,11 +173,12 @@ export class Afterwards {
     const before = !this.progress && isOpenBefore(review, decisive?.ply ?? null);
     const { title, words } = this.#told(review);
     return html`${title ? html`<h2>${title}</h2>` : nothing}
-      <p class="story" role="status">${words} ${before ? t("What happened before is not proven.") : nothing}</p>
+      <p class="story" role="status">${words}</p>
       ${decisive ? this.#contrast(decisive, true) : nothing}
       <ul class="plain moments">${others.map(
         (turn) => html`<li><p>${this.#momentWords(turn)}</p>${this.#contrast(turn, false)}</li>`,
-      )}</ul>`;
+      )}</ul>
+      ${before ? html`<p class="small">${t("Some earlier moves could not be checked.")}</p>` : nothing}`;
   }
 
   /**

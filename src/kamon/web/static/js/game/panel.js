@@ -233,9 +233,9 @@ export function ending(room, headline, how) {
 /** @param {Table} table @param {Doing} doing */
 function actionsAfterwards(table, doing) {
   const { room, after } = table;
-  const toTry = Boolean(after?.isToTryAgain);
+  const isLost = Boolean(after?.isLost);
   const mayOffer = room.can.includes("rematch") && !room.offers.rematch;
-  const again = mayOffer ? rematchButtons(room, doing, toTry ? "" : "primary") : nothing;
+  const again = mayOffer ? rematchButtons(room, doing, after?.isToTryAgain ? "" : "primary") : nothing;
   const next = room.next
     ? html`<a class="button primary" href="/game/${room.next}">${t("To the next game")}</a>`
     : again;
@@ -246,7 +246,7 @@ function actionsAfterwards(table, doing) {
     <a class="button quiet" href="/">${t("New game")}</a></div>`;
   const decided = after?.panel() ?? nothing;
   // A lost game asks why; after any other one wants the next.
-  return html`${toTry ? decided : buttons}${toTry ? buttons : decided}
+  return html`${isLost ? decided : buttons}${isLost ? buttons : decided}
     ${room.moves.length ? share(table, doing) : nothing}`;
 }
 

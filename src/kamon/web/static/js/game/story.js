@@ -43,7 +43,7 @@ function myMistake(turn) {
     "win-draw": t("You were winning, but your move {n} made it a draw.", { n }),
     "draw-loss": t("You could have drawn, but your move {n} gave the draw away.", { n }),
   };
-  return { title: t("One move decided it."), words: words[slip(turn)] };
+  return { title: t("This move decided it."), words: words[slip(turn)] };
 }
 
 /** @param {Turn} turn @param {string} player @returns {Story} */

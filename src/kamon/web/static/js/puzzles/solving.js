@@ -24,6 +24,8 @@ export class Solving {
   /** Of each of them: was it found at the first try, without its place being shown? @type {boolean[]} */
   firstTries = [];
   #stumbled = false;
+  /** Has somebody come back to a puzzle that they had missed? */
+  #isRetry;
   /** @type {Board} */
   board;
   /** What the last try has shown, until it is taken back. @type {Board | null} */
@@ -61,6 +63,7 @@ export class Solving {
     this.root = root;
     this.run = run;
     if ("result" in task) this.result = task.result;
+    this.#isRetry = this.result === "missed";
   }
 
   /** The address that judges, and what it is told. @param {string} cell */
@@ -106,7 +109,7 @@ export class Solving {
   /** @param {string} cell The right move. */
   #find(cell) {
     this.found.push(cell);
-    this.firstTries.push(!this.#stumbled && this.hints < 2);
+    this.firstTries.push(!(this.#isRetry || this.#stumbled) && this.hints < 2);
     this.#stumbled = false;
   }
 

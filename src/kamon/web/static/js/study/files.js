@@ -2,7 +2,7 @@
 import { ALL_TOKENS, inRows, shuffled } from "../cells.js";
 import { ask, Latest, request, ServerError } from "../server.js";
 import { announce, preferences } from "../shell.js";
-import { defectWords, errorWords, LEVEL_COUNT, t } from "../words.js";
+import { defectWords, errorWords, LEVEL_COUNT, loadSentences, t } from "../words.js";
 import { analyst, desk, draft, goTo, keepDraft, root, showError, startReview, update, wanted } from "./desk.js";
 import { draftBefore, draftOf } from "./drafts.js";
 import { emptyStudy, placeIn, Tree } from "./tree.js";
@@ -98,8 +98,10 @@ export async function readPasted(text) {
   desk.misread = null;
   const found = await read(text, onError);
   if (!found) return;
-  if (found.problem) misread(text, found.problem, t("Only the part before this error was opened:"));
-  else desk.tab = "moves";
+  if (found.problem) {
+    await loadSentences();
+    misread(text, found.problem, t("Only the part before this error was opened:"));
+  } else desk.tab = "moves";
   update();
 }
 
