@@ -271,6 +271,35 @@ def test_after_the_end_the_page_says_what_decided_it_and_lets_one_try_again(
     expect(white.status).to_have_text("Your turn.")
 
 
+def test_once_the_moment_is_found_the_check_of_earlier_moves_ends_by_itself(
+    pair: tuple[Guest, Guest],
+) -> None:
+    black, white = pair
+    stopped: list[dict[str, Any]] = []
+
+    def search_on(asked: dict[str, Any]) -> list[dict[str, Any]] | None:
+        if asked["type"] == "stop":
+            stopped.append(asked)
+            return []
+        answers = review(asked)
+        return answers and answers[:-1]
+
+    white.page.clock.install()
+    between(white.page, search_on)
+    white.reload()
+    play_out(pair, CHAIN[:-1])
+    black.play(CHAIN[-1])
+    checking = white.page.get_by_text("Checking the earlier moves…")
+    expect(checking).to_be_visible()
+    white.page.clock.run_for(19_000)
+    expect(checking).to_be_visible()
+    assert not stopped
+    white.page.clock.run_for(2_000)
+    expect(checking).to_be_hidden()
+    assert len(stopped) == 1
+    expect(white.page.locator(".story")).to_be_visible()
+
+
 def test_spectators_see_the_end_the_review_and_the_way_to_the_rematch(
     guests: Guests, pair: tuple[Guest, Guest]
 ) -> None:
