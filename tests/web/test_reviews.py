@@ -210,7 +210,7 @@ async def test_however_many_look_on_a_game_is_reviewed_once(
     await engine.words.put(None)
     await asyncio.wait_for(asyncio.gather(ann.task, bob.task, eve.task), PATIENCE)
     assert ann.heard[-1] == bob.heard[-1] == eve.heard[-1] == found(9, done=True)
-    assert engine.asked == ["ann"]
+    assert len(engine.asked) == 1
 
 
 async def test_the_review_goes_on_until_the_last_page_leaves(
