@@ -220,7 +220,11 @@ class Guest:
         """Open the choices on the home page, and choose."""
         details = self.page.locator("#ways details")
         if details.get_attribute("open") is None:
-            details.locator("summary").click()
+            # Not under the bar at the foot of a phone.
+            summary = details.locator("summary")
+            summary.evaluate("each => each.scrollIntoView({block: 'center'})")
+            summary.click()
+            expect(details.locator("input[name=side]")).to_have_count(3)
         if side is not None:
             self.choose("side", side)
         if seed is not None:
@@ -229,7 +233,9 @@ class Guest:
 
     def choose(self, name: str, value: str) -> None:
         """Choose one of the pills on the home page."""
-        self.page.locator(f"input[name={name}][value={value}]").check(force=True)
+        pill = self.page.locator(f"input[name={name}][value={value}]")
+        pill.evaluate("each => each.scrollIntoView({block: 'center'})")
+        pill.check(force=True)
 
     def start(self, way: str, *, side: str | None = None, seed: int | None = None) -> str:
         """Set a game up from the home page, and tell its address."""

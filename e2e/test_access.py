@@ -100,7 +100,7 @@ def test_a_whole_game_is_played_by_keyboard_alone(guest: Guest) -> None:
         assert focused_cell(guest) == goal
     # From the board the focus goes on to what can be done now.
     guest.page.keyboard.press("Tab")
-    expect(guest.button("Rematch")).to_be_focused()
+    expect(guest.button("Play again")).to_be_focused()
 
 
 def test_arrows_lead_in_six_directions_and_stop_at_the_edge(guest: Guest) -> None:
@@ -256,7 +256,7 @@ def test_axe_finds_no_violation_on_a_phone(guests: Guests, regular: Regular, aud
     for path in ("/", regular.playing, "/games", "/learn", "/study", "/puzzles/day", "/day"):
         guest.go(path)
         found += audit(guest.page)
-    guest.press("Menu")
+    guest.press("More")
     found += audit(guest.page)
     assert not found, "\n".join(found)
 

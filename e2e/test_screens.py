@@ -150,17 +150,19 @@ def test_every_page_has_a_header_of_one_row_and_no_need_to_scroll_sideways(
             assert guest.page.evaluate(WIDTH) <= 0, (path, size)
 
 
-def test_the_menu_of_a_phone_leads_to_the_other_pages(guests: Guests) -> None:
+@pytest.mark.parametrize(("path", "menu"), [("/games", "More"), ("/learn", "Menu")])
+def test_the_menu_of_a_phone_leads_to_the_other_pages(guests: Guests, path: str, menu: str) -> None:
+    """Between games it opens from the bar below. A lesson needs the height: there it is above."""
     guest = guests.come(PHONE, has_touch=True, is_mobile=True)
-    guest.go("/games")
+    guest.go(path)
     link = guest.page.get_by_role("link", name="Study")
     expect(link).to_be_hidden()
-    guest.press("Menu")
+    guest.press(menu)
     expect(link).to_be_visible()
     guest.page.keyboard.press("Escape")
     expect(link).to_be_hidden()
-    expect(guest.button("Menu")).to_be_focused()
-    guest.press("Menu")
+    expect(guest.button(menu)).to_be_focused()
+    guest.press(menu)
     link.click()
     guest.page.wait_for_url("**/study")
 
@@ -383,5 +385,7 @@ def test_forced_colours_show_chips_the_turn_and_what_is_chosen(
 
 def test_the_words_of_the_menu_are_the_visitors(guests: Guests) -> None:
     guest = guests.come(PHONE, locale="de")
-    guest.go("/games")
+    guest.go("/learn")
     expect(guest.page.locator("#open-menu")).to_have_accessible_name(translate("de", "Menu"))
+    guest.go("/games")
+    expect(guest.page.locator(".dock button")).to_have_accessible_name(translate("de", "More"))

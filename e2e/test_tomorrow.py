@@ -57,6 +57,26 @@ def test_days_are_counted_and_the_count_can_be_hidden(guests: Guests) -> None:
     expect(guest.page.get_by_text("this month")).to_have_count(0)
 
 
+def test_the_cards_of_today_stay_when_something_else_is_chosen(guests: Guests) -> None:
+    guest = guests.come(**STILL)
+    guest.go("/")
+    expect(guest.page.locator(".daily-card")).to_have_count(2)
+    guest.page.get_by_role("radio", name="Level 3: Seedling").check(force=True)
+    guest.set(edition="2007")
+    expect(guest.page.locator(".daily-card h2")).to_have_count(2)
+
+
+def test_what_somebody_has_broken_in_the_storage_does_not_break_the_page(guests: Guests) -> None:
+    guest = guests.come(**STILL)
+    guest.go("/")
+    broken = {"beaten": 5, "level": 99, "streaks": None, "ladder": 2}
+    keep = "broken => localStorage.setItem('kamon', JSON.stringify(broken))"
+    guest.page.evaluate(keep, broken)
+    guest.reload()
+    expect(guest.page.get_by_role("radio", name="Level 1: Duckling")).to_be_checked()
+    expect(guest.button("Play against the computer")).to_be_enabled()
+
+
 def test_the_home_page_knows_how_the_board_of_the_day_went(guests: Guests) -> None:
     guest = guests.come(**STILL)
     guest.go("/")

@@ -75,7 +75,8 @@ describe("think", () => {
     newest().open();
     newest().tell(told({ value: "win", moves: [{ move: "d4", value: "win", distance: 3 }] }));
     assert.equal((await first).value, "win");
-    assert.equal(newest().sent.at(-1).type, "stop");
+    // Nothing is left open: a visitor may have only so many connections.
+    assert.equal(newest().readyState, 3);
     const second = think("LINE", (words) => waits.push(words));
     newest().open();
     newest().tell({ type: "study", line: "LINE", waiting: true, place: 2, seconds: 15 });

@@ -29,9 +29,17 @@ def note_played(connection: Connection, holder: str, now: int) -> None:
 
 def note_ended_games(connection: Connection, ended: Iterable[tuple[str, int]]) -> None:
     """Note that the players of some games have played, on the days on which the games ended."""
+    games: dict[int, list[str]] = {}
     for game, at in ended:
-        day = literal(at // _MILLISECONDS, Integer)
-        seats = select(holders.c.holder, day).where(holders.c.game == game)
+        games.setdefault(at // _MILLISECONDS, []).append(game)
+    for day, several in sorted(games.items()):
+        # In order, so that two servers never wait for each other.
+        seats = (
+            select(holders.c.holder, literal(day, Integer))
+            .where(holders.c.game.in_(several))
+            .distinct()
+            .order_by(holders.c.holder)
+        )
         columns = [played_days.c.holder, played_days.c.day]
         connection.execute(insert_missing(connection, played_days).from_select(columns, seats))
 

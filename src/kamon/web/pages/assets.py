@@ -87,7 +87,7 @@ def _exported(data: object) -> str:
     return f"export default {json.dumps(data, ensure_ascii=False)};"
 
 
-# The style sheets that each page needs after base.css.
+# The style sheets that each page needs between base.css and forced.css.
 SHEETS: Final[dict[str, tuple[str, ...]]] = {
     "home": ("board", "lists", "home"),
     "games": ("board", "lists"),
@@ -112,7 +112,7 @@ async def style(page: str) -> Response:
 
 @lru_cache(maxsize=len(SHEETS))
 def _style(page: str) -> str:
-    names = ("base", *SHEETS[page])
+    names = ("base", *SHEETS[page], "forced")
     sheets = ((STATIC / "css" / f"{name}.css").read_text(encoding="utf-8") for name in names)
     return _palette() + _shortened("".join(sheets))
 

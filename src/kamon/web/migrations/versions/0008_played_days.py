@@ -16,6 +16,8 @@ def upgrade() -> None:
         sa.Column("holder", sa.String(64), primary_key=True),
         sa.Column("day", sa.Integer, primary_key=True),
     )
-    tries = sa.table("puzzle_tries", sa.column("holder"), sa.column("at"))
-    days = sa.select(tries.c.holder, sa.cast(tries.c.at / _DAY, sa.Integer)).distinct()
+    tries = sa.table(
+        "puzzle_tries", sa.column("holder", sa.String(64)), sa.column("at", sa.BigInteger)
+    )
+    days = sa.select(tries.c.holder, sa.cast(tries.c.at // _DAY, sa.Integer)).distinct()
     op.execute(table.insert().from_select(["holder", "day"], days))

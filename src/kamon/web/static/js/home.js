@@ -218,12 +218,13 @@ function tick() {
 // --- Today ---------------------------------------------------------------------------------------
 
 const daily = document.getElementById("daily");
+// The places that the page has come with.
+daily?.replaceChildren();
 const SEAL = html`<svg class="seal" viewBox="-48 -48 96 96" aria-hidden="true"><polygon class="field"
   points="0,-44 38,-22 38,22 0,44 -38,22 -38,-22"/><path d="M-16,1L-4,13L17,-12"/></svg>`;
 
 function showCards() {
   if (!daily) return;
-  daily.replaceChildren();
   render(
     html`${told.puzzle ? puzzleCard(told.puzzle) : nothing}${told.day ? dayCard(told.day) : nothing}
       <p class="small played">${daysWords()}</p>`,

@@ -47,6 +47,8 @@ const DEFAULTS = {
   days: true,
 };
 
+/** The strongest level. */
+const STRONGEST = 12;
 // The levels that play like the eight of the first version.
 const FIRST_LADDER = [1, 4, 5, 7, 9, 10, 11, 12];
 
@@ -55,10 +57,18 @@ function load() {
   try {
     const kept = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}");
     if (kept.level && !kept.ladder) kept.level = FIRST_LADDER[kept.level - 1] ?? DEFAULTS.level;
-    return { ...DEFAULTS, ...kept, ladder: DEFAULTS.ladder };
+    return checked({ ...DEFAULTS, ...kept, ladder: DEFAULTS.ladder });
   } catch {
     return { ...DEFAULTS };
   }
+}
+
+/** What is stored may be from another version, or changed by hand. @param {Preferences} kept */
+function checked(kept) {
+  if (!(Number.isInteger(kept.level) && kept.level >= 1 && kept.level <= STRONGEST)) kept.level = DEFAULTS.level;
+  if (!Array.isArray(kept.beaten)) kept.beaten = [];
+  if (typeof kept.streaks !== "object" || !kept.streaks) kept.streaks = {};
+  return kept;
 }
 
 export const preferences = load();

@@ -78,6 +78,14 @@ export class Socket {
     return true;
   }
 
+  /** Nobody needs the connection any more. */
+  close() {
+    clearTimeout(this.#retry);
+    const socket = this.#socket;
+    this.#socket = null;
+    socket?.close();
+  }
+
   /** The server has done what it was asked for, so the next loss is the first one. */
   succeeded() {
     this.#failures = 0;

@@ -83,7 +83,7 @@ export class Goal {
       return outcome.winner !== null || this.task.value === "draw";
     this.#say(t("One moment…"));
     const line = [room.layout, ...room.moves.slice(0, this.task.ply), move].join(" ");
-    const found = await think(line, (words) => this.#say(words)).catch(() => null);
+    const found = await think(line, (words) => move === this.#judged && this.#say(words)).catch(() => null);
     // The value is the opponent's, whose turn it is.
     if (!found?.value) return null;
     return found.value === "loss" || (found.value === "draw" && this.task.value === "draw");

@@ -77,19 +77,25 @@ export function think(line, onWait) {
     let limit;
     const finish = () => {
       clearTimeout(limit);
-      analyst.stop();
+      analyst.close();
       resolve(found);
     };
-    const analyst = new Analyst((told) => {
-      if (told.line !== line) return;
-      if (told.waiting) onWait(waitWords(told));
-      // While others are served, or the engine starts, the time does not run.
-      if (told.moves) {
-        limit ??= setTimeout(finish, PATIENCE);
-        found = told;
-      }
-      if (told.end || isSettled(found)) finish();
-    }, reject);
+    const analyst = new Analyst(
+      (told) => {
+        if (told.line !== line) return;
+        if (told.waiting) onWait(waitWords(told));
+        // While others are served, or the engine starts, the time does not run.
+        if (told.moves) {
+          limit ??= setTimeout(finish, PATIENCE);
+          found = told;
+        }
+        if (told.end || isSettled(found)) finish();
+      },
+      (error) => {
+        analyst.close();
+        reject(error);
+      },
+    );
     analyst.ask("study", line);
   });
 }

@@ -32,8 +32,15 @@ export class Analyst {
     this.socket.send('{"type":"stop"}');
   }
 
-  /** @param {any} message */
+  /** The question has its answer, and no other one comes. */
+  close() {
+    this.#question = null;
+    this.socket.close();
+  }
+
+  /** What comes after a stop was on its way before. @param {any} message */
   #hear(message) {
+    if (this.#question === null) return;
     if (message.type === "error") {
       this.#question = null;
       loadSentences().then(() => this.onError(message));

@@ -78,6 +78,12 @@ export function goBack() {
 /** Longer lists of what is wrong help nobody, in characters. */
 const LONGEST_DETAIL = 140;
 
+/** What the server would answer to a text that is too long. @returns {Promise<never>} */
+async function tooLong() {
+  await loadSentences();
+  throw new ServerError({ code: "too-large" });
+}
+
 /** @param {string} text @param {import("../server.js").Trouble} trouble @param {string} message */
 function misread(text, trouble, message) {
   const detail = defectWords(trouble);
@@ -118,7 +124,7 @@ async function read(text, onError = showError) {
   let opened = null;
   const isTooLong = text.length > LONGEST_TEXT;
   await readings.show(
-    isTooLong ? Promise.reject(new ServerError({ code: "too-large" })) : ask("/api/studies/read", { text }),
+    isTooLong ? tooLong() : ask("/api/studies/read", { text }),
     (found) => {
       opened = found;
       openNew(found);
