@@ -97,6 +97,15 @@ describe("Analyst", () => {
     assert.equal(FakeSocket.made.length, 2);
   });
 
+  it("what was on its way before a stop is not told", () => {
+    const analyst = new Analyst(assert.fail, assert.fail);
+    analyst.ask("review", "LINE");
+    newest().open();
+    analyst.stop();
+    newest().tell({ type: "review", line: "LINE", progress: [1, 2] });
+    newest().tell({ type: "error", code: "too-many" });
+  });
+
   it("an error ends the question", async () => {
     const errors = [];
     const analyst = new Analyst(assert.fail, (error) => errors.push(error.code));

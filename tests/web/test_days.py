@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import httpx
 import pytest
+from alembic import command as alembic
 from fastapi import FastAPI
 from sqlalchemy import func, insert, select
 from starlette.types import Receive, Scope, Send
@@ -17,8 +18,10 @@ from starlette.types import Receive, Scope, Send
 from kamon import Layout, format_layout, rules
 from kamon.notation import format_cell
 from kamon.position import Side
+from kamon.web import database as database_module
 from kamon.web.answers import add_error_handlers
-from kamon.web.database import Database, board_days, day_games
+from kamon.web.database import Database, board_days, day_games, puzzle_tries
+from kamon.web.database import played_days as played_days_table
 from kamon.web.days import played, routes
 from kamon.web.days.boards import SolvedBoard, board_on, solved_boards
 from kamon.web.days.store import Days
@@ -407,3 +410,21 @@ async def test_who_is_forgotten_has_played_on_no_day(server: Server) -> None:
     database, writer = server.desk.writer.database, server.desk.writer
     await PuzzleStore(database, writer).let_go(holder_of(who))
     assert played_days(server, who, TODAY) == (0, 0)
+
+
+def test_tries_from_before_the_table_count_for_the_day_on_which_they_were_made(url: str) -> None:
+    database = Database(url)
+    config = database_module._migrations()
+    with database.engine.begin() as connection:
+        config.attributes["connection"] = connection
+        alembic.upgrade(config, "0007")
+        # At the first and at the last minute of a day.
+        tries = [
+            {"holder": "a" * 64, "puzzle": name, "at": at, "solved": True}
+            for name, at in (("early", 100 * ONE_DAY + 1), ("late", 101 * ONE_DAY - 1))
+        ]
+        connection.execute(insert(puzzle_tries), tries)
+    database.open()
+    with database.reading() as connection:
+        assert connection.execute(select(played_days_table)).all() == [("a" * 64, 100)]
+    database.close()

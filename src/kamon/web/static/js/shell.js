@@ -20,7 +20,7 @@
  * @property {Record<string, number>} streaks By level: games won in a row against it, or lost if it is negative.
  * @property {string} counted The last game that is counted in `streaks`.
  * @property {number[]} beaten The levels that were beaten in this browser.
- * @property {boolean} days Are the days counted on which one plays?
+ * @property {boolean} days Does the home page show on how many days one has played?
  */
 
 const STORAGE_KEY = "kamon";
