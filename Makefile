@@ -69,9 +69,9 @@ front-door: $(READY) nginx
 	$(BIN)/pytest $(FRONT_DOOR)
 
 # The rest of the browser tests, which take as long again: the same pages in many sizes, languages and
-# themes, and servers killed many times. Run them before a release, and after a change of the page's
+# themes, WebKit, and servers killed many times. Run them before a release, and after a change of the page's
 # layout, its words, or how servers share a database.
-thorough: $(READY) chromium
+thorough: $(READY) chromium webkit
 	$(BIN)/pytest --numprocesses auto --dist worksteal -m thorough e2e
 
 # The same faults as in the tests, for longer: kills, a database that is away for a minute, servers
@@ -80,13 +80,18 @@ soak: $(READY)
 	KAMON_FAULTS=100 KAMON_KILLS=201 KAMON_REVIEWS=20 $(BIN)/pytest -v e2e/test_crash.py \
 		e2e/test_faults.py e2e/test_reviews.py
 
-# The tests need a real Chromium and a real nginx. Where one is missing and we may, Debian's is
-# installed.
-.PHONY: chromium nginx
-chromium nginx:
-	@PATH="$$PATH:/usr/sbin" command -v $@ >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
-		&& apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $@ >/dev/null; } \
-		|| { echo "The tests need $@: install Debian's package of that name"; exit 1; }
+# The tests need a real Chromium, a real nginx and a real WebKit. Where one is missing and we may,
+# Debian's is installed.
+.PHONY: chromium nginx webkit
+chromium nginx: PACKAGES = $@
+chromium nginx: COMMANDS = $@
+webkit: PACKAGES = webkit2gtk-driver xvfb dbus
+webkit: COMMANDS = WebKitWebDriver Xvfb dbus-daemon
+chromium nginx webkit:
+	@PATH="$$PATH:/usr/sbin"; for each in $(COMMANDS); do command -v $$each >/dev/null || missing=yes; done; \
+		test -z "$$missing" || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+		&& apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(PACKAGES) >/dev/null; } \
+		|| { echo "The tests need Debian's packages: $(PACKAGES)"; exit 1; }
 
 format: $(READY) node_modules/.ready
 	$(BIN)/ruff check --fix .
