@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from e2e.conftest import LAPTOP, PHONE, Guest, Guests
+from e2e.conftest import CHAIN, CHAIN_SEED, LAPTOP, PHONE, Guest, Guests
 from e2e.test_languages import fits
 from kamon.editions import EDITIONS
 from kamon.i18n import LANGUAGES
@@ -50,6 +50,20 @@ def read(guest: Guest, edition: str = "") -> None:
 def sheets(page: Page) -> int:
     """Count the pages on paper."""
     return len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
+
+
+def test_a_game_of_a_dark_visitor_is_light_on_one_sheet_with_its_moves(guests: Guests) -> None:
+    guest = guests.come(color_scheme="dark")
+    guest.page.goto(guest.address + guest.set_up("self", CHAIN[:9], seed=str(CHAIN_SEED)))
+    expect(guest.page.locator(".ledger .move")).to_have_count(9)
+    colours = "() => {const s = getComputedStyle(document.documentElement);"
+    colours += "return [s.colorScheme, s.getPropertyValue('--paper')]}"
+    assert guest.page.evaluate(colours)[0] == "dark"
+    guest.page.emulate_media(media="print")
+    assert guest.page.evaluate(colours) == ["light", "#fff"]
+    expect(guest.page.locator(".ledger .move").last).to_be_visible()
+    expect(guest.page.get_by_role("button", name="Resign")).to_be_hidden()
+    assert sheets(guest.page) == 1
 
 
 @pytest.mark.parametrize(("edition", "theme"), LOOKS)

@@ -128,8 +128,8 @@ def _palette() -> str:
     dark = _variables(DARK) + _page_variables(1)
     ratio = f"--board-ratio:{svg.RATIO:.4f};"
     return (
-        f":root{{{ratio}{light}}}:root[data-theme=dark]{{{dark}}}"
-        f"@media (prefers-color-scheme:dark){{:root[data-theme=auto]{{{dark}}}}}"
+        f":root{{{ratio}{light}}}@media screen{{:root[data-theme=dark]{{{dark}}}}}"
+        f"@media screen and (prefers-color-scheme:dark){{:root[data-theme=auto]{{{dark}}}}}"
     )
 
 
